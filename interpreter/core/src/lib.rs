@@ -1,0 +1,6 @@
+//! The interpreter's core: types made from the spec and every answer a conformance case can ask.
+//!
+//! It does no IO: no files, network, environment, clock or process. What it needs of the world is handed in.
+
+pub mod event;
+pub mod message;
