@@ -1,0 +1,38 @@
+//! Writes the Rust that a spec implies: a closed type for every name the interpreter's code must know.
+//! What is emitted is never committed; a name that code must handle and does not stops the build.
+
+mod action;
+mod args;
+mod facts;
+mod names;
+mod pack;
+pub mod text;
+
+use crate::{files::Files, whole::Whole};
+
+/// Returns the Rust source for a spec: enums of tools, modes and areas, argument and fact structs, the enum of
+/// a quirk's actions, and one trait per closed set that code must handle.
+pub fn rust(whole: &Whole) -> String {
+    let Whole { spec, cases, rules } = whole;
+    let mut out =
+        String::from("// Written by build.rs from harness/. Change the spec, not this.\n");
+    let tools: Vec<&str> = spec.tools.iter().map(|tool| tool.id.as_str()).collect();
+    let modes: Vec<&str> = spec.modes.iter().map(|mode| mode.id.as_str()).collect();
+    let areas: Vec<&str> = cases.iter().map(|file| file.area.as_str()).collect();
+    names::emit(&mut out, "Tool", "A tool of the spec.", &tools);
+    names::emit(&mut out, "Mode", "A permission mode, strictest first.", &modes);
+    names::emit(&mut out, "Area", "A conformance area.", &areas);
+    names::answers(&mut out, &areas);
+    action::emit(&mut out, rules);
+    facts::emit(&mut out, &spec.records);
+    args::emit(&mut out, &spec.tools);
+    out
+}
+
+/// Returns the Rust source of the packed spec: every file's name and text.
+pub fn pack(files: &Files, schemas: &Files) -> String {
+    let mut out = String::new();
+    pack::emit(&mut out, "PACK", "The files of the spec this build was made from.", files);
+    pack::emit(&mut out, "SCHEMAS", "The schemas of every kind of file.", schemas);
+    out
+}

@@ -1,0 +1,109 @@
+//! The spec as typed values: one submodule per kind of file. Loading is the same for a directory and for the
+//! texts packed into the binary; only the checks differ.
+
+mod case;
+mod mode;
+mod rule;
+mod tool;
+
+pub use case::{Case, CaseFile, cases};
+pub use mode::{Mode, ModeRow};
+pub use rule::{DefaultRule, Judged, Rule};
+pub use tool::{Class, Offered, Permission, Tool};
+
+use crate::{
+    files::Files,
+    place::{Place, Places},
+    problem::Problem,
+    reader::{Reader, Records},
+};
+use serde::{Deserialize, Serialize};
+
+/// What a rule or mode says about a call, least strict first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Decision {
+    /// It may run.
+    Allow,
+    /// A person is asked.
+    Ask,
+    /// It is refused.
+    Deny,
+}
+
+/// Everything in `harness/` but the protocol document and the conformance cases.
+#[derive(Debug, Clone, Default)]
+pub struct Spec {
+    /// `VERSION`, such as `1.1.0`.
+    pub version: String,
+    /// `facts.json`: what rules can ask.
+    pub records: Records,
+    /// `permission/hardline.json`: the floor.
+    pub hardline: Vec<Rule>,
+    /// `quirks.json`: behaviour of real servers.
+    pub quirks: Vec<Rule>,
+    /// `permission/modes.json`, strictest first.
+    pub modes: Vec<Mode>,
+    /// `permission/defaults.json`, in file order.
+    pub defaults: Vec<DefaultRule>,
+    /// `tools/*.json`, by id.
+    pub tools: Vec<Tool>,
+    files: Files,
+}
+
+impl Spec {
+    /// Reads a spec. `schemas` holds `<kind>.schema.json` for every kind of file; `None` trusts the files, as
+    /// those packed at build are.
+    ///
+    /// # Errors
+    /// Everything that is wrong, in the order of file and line.
+    pub fn load(files: &Files, schemas: Option<&Files>) -> Result<Spec, Vec<Problem>> {
+        let mut reader = Reader::new(files, schemas);
+        let spec = Spec::read(&mut reader);
+        let mut problems = reader.problems;
+        problems.sort();
+        problems.dedup();
+        if problems.is_empty() { Ok(spec) } else { Err(problems) }
+    }
+
+    fn read(reader: &mut Reader<'_>) -> Spec {
+        let version = reader.files.text("VERSION").unwrap_or_default().trim().to_string();
+        if version.is_empty() {
+            reader.problems.push(Problem::whole(
+                "VERSION",
+                "the file is missing or empty; it holds the spec's version",
+            ));
+        }
+        let records: Records = reader.typed("facts.json", "facts").unwrap_or_default();
+        Spec {
+            hardline: rule::rules(reader, "permission/hardline.json", &records),
+            quirks: rule::rules(reader, "quirks.json", &records),
+            modes: mode::modes(reader, &records),
+            defaults: rule::defaults(reader, &records),
+            tools: tool::tools(reader),
+            files: reader.files.clone(),
+            version,
+            records,
+        }
+    }
+
+    /// Returns the text of a file of the spec.
+    pub fn text(&self, name: &str) -> Option<&str> {
+        self.files.text(name)
+    }
+
+    /// Returns where a part of a JSON file of the spec stands. Slow: it scans the file.
+    pub fn place(&self, file: &str, pointer: &str) -> Place {
+        Places::of(self.text(file).unwrap_or_default()).get(pointer)
+    }
+
+    /// Returns the tool with this id.
+    pub fn tool(&self, id: &str) -> Option<&Tool> {
+        self.tools.iter().find(|tool| tool.id == id)
+    }
+
+    /// Returns the mode with this id.
+    pub fn mode(&self, id: &str) -> Option<&Mode> {
+        self.modes.iter().find(|mode| mode.id == id)
+    }
+}

@@ -1,0 +1,80 @@
+//! `permission/modes.json`: what each mode decides before the rules' own verdict stands.
+
+use super::Decision;
+use crate::{
+    reader::{Reader, Records},
+    when::{Sets, When},
+};
+use serde::Deserialize;
+use serde_json::Value;
+
+/// A permission mode.
+#[derive(Debug, Clone)]
+pub struct Mode {
+    /// Its id.
+    pub id: String,
+    /// The prompt text that tells the model about it, a file of `prompts/`.
+    pub prompt: String,
+    /// What it is for, in one sentence.
+    pub about: String,
+    /// Its rows; the first whose condition holds decides, and if none does, the rules' verdict stands.
+    pub decide: Vec<ModeRow>,
+}
+
+/// One row of a mode.
+#[derive(Debug, Clone)]
+pub struct ModeRow {
+    /// A condition over `call` facts.
+    pub when: When,
+    /// What it decides.
+    pub then: Decision,
+    /// What the model is told when the row denies.
+    pub say: String,
+    /// Its JSON pointer in `permission/modes.json`.
+    pub pointer: String,
+}
+
+#[derive(Deserialize)]
+struct ModeFile {
+    #[serde(default)]
+    sets: Sets,
+    modes: Vec<RawMode>,
+}
+
+#[derive(Deserialize)]
+struct RawMode {
+    id: String,
+    prompt: String,
+    about: String,
+    decide: Vec<RawRow>,
+}
+
+#[derive(Deserialize)]
+struct RawRow {
+    when: Value,
+    then: Decision,
+    #[serde(default)]
+    say: String,
+}
+
+/// Reads the modes in file order, strictest first.
+pub(super) fn modes(reader: &mut Reader<'_>, records: &Records) -> Vec<Mode> {
+    const NAME: &str = "permission/modes.json";
+    let Some(file) = reader.typed::<ModeFile>(NAME, "modes") else { return Vec::new() };
+    let Some(facts) = reader.facts(records, "call", NAME, "") else { return Vec::new() };
+    let mut modes = Vec::new();
+    for (i, raw) in file.modes.into_iter().enumerate() {
+        if reader.files.text(&format!("prompts/{}", raw.prompt)).is_none() {
+            let message = format!("prompts/{} is missing", raw.prompt);
+            reader.problem(NAME, &format!("/modes/{i}/prompt"), message);
+        }
+        let mut decide = Vec::new();
+        for (j, row) in raw.decide.into_iter().enumerate() {
+            let pointer = format!("/modes/{i}/decide/{j}");
+            let when = reader.when(NAME, &format!("{pointer}/when"), &row.when, facts, &file.sets);
+            decide.extend(when.map(|when| ModeRow { when, then: row.then, say: row.say, pointer }));
+        }
+        modes.push(Mode { id: raw.id, prompt: raw.prompt, about: raw.about, decide });
+    }
+    modes
+}

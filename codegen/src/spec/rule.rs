@@ -1,0 +1,164 @@
+//! Rule files: the hardline, the quirks and the default permission rules.
+
+use super::Decision;
+use crate::{
+    reader::{Reader, Records},
+    when::{Sets, When},
+};
+use serde::Deserialize;
+use serde_json::Value;
+
+/// A rule with an id, a condition over one record and examples that are run.
+#[derive(Debug, Clone)]
+pub struct Rule {
+    /// Its id, unique in its file.
+    pub id: String,
+    /// The record its condition is about.
+    pub about: String,
+    /// The condition.
+    pub when: When,
+    /// What a person or the model is told when it hits.
+    pub say: String,
+    /// The action, for rules that have one: an object with one key.
+    pub action: Option<Value>,
+    /// Examples it must hit.
+    pub hit: Vec<Value>,
+    /// Examples it must not hit.
+    pub miss: Vec<Value>,
+    /// The file it stands in.
+    pub file: String,
+    /// Its JSON pointer there.
+    pub pointer: String,
+}
+
+/// A default permission rule; the last that matches a pattern wins.
+#[derive(Debug, Clone)]
+pub struct DefaultRule {
+    /// Its id, unique in the file.
+    pub id: String,
+    /// The rule name of the tools it is for: `bash`, `read`, `edit`, …
+    pub tool: String,
+    /// How it matches.
+    pub judged: Judged,
+    /// What it says.
+    pub then: Decision,
+    /// Examples it must match.
+    pub hit: Vec<Value>,
+    /// Examples it must not match.
+    pub miss: Vec<Value>,
+    /// Its JSON pointer in `permission/defaults.json`.
+    pub pointer: String,
+}
+
+/// How a default rule matches.
+#[derive(Debug, Clone)]
+pub enum Judged {
+    /// By a wildcard pattern over the text of a command or path.
+    Pattern(String),
+    /// By a condition over a record.
+    When {
+        /// The record's name.
+        about: String,
+        /// The condition.
+        when: When,
+    },
+}
+
+#[derive(Deserialize)]
+struct RuleFile {
+    #[serde(default)]
+    sets: Sets,
+    rules: Vec<RawRule>,
+}
+
+#[derive(Deserialize)]
+struct RawRule {
+    id: String,
+    #[serde(default)]
+    about: String,
+    when: Option<Value>,
+    #[serde(default)]
+    say: String,
+    #[serde(rename = "do")]
+    action: Option<Value>,
+    tool: Option<String>,
+    pattern: Option<String>,
+    then: Option<Decision>,
+    #[serde(default)]
+    examples: Examples,
+}
+
+#[derive(Deserialize, Default)]
+struct Examples {
+    hit: Vec<Value>,
+    miss: Vec<Value>,
+}
+
+/// Reads a file of rules with conditions.
+pub(super) fn rules(reader: &mut Reader<'_>, name: &str, records: &Records) -> Vec<Rule> {
+    let Some(file) = reader.typed::<RuleFile>(name, "rules") else { return Vec::new() };
+    unique(reader, name, &file.rules);
+    let mut rules = Vec::new();
+    for (i, raw) in file.rules.into_iter().enumerate() {
+        let pointer = format!("/rules/{i}");
+        let Some(facts) = reader.facts(records, &raw.about, name, &format!("{pointer}/about"))
+        else {
+            continue;
+        };
+        let json = raw.when.unwrap_or_default();
+        let Some(when) = reader.when(name, &format!("{pointer}/when"), &json, facts, &file.sets)
+        else {
+            continue;
+        };
+        rules.push(Rule {
+            id: raw.id,
+            about: raw.about,
+            when,
+            say: raw.say,
+            action: raw.action,
+            hit: raw.examples.hit,
+            miss: raw.examples.miss,
+            file: name.into(),
+            pointer,
+        });
+    }
+    rules
+}
+
+/// Reads `permission/defaults.json`.
+pub(super) fn defaults(reader: &mut Reader<'_>, records: &Records) -> Vec<DefaultRule> {
+    const NAME: &str = "permission/defaults.json";
+    let Some(file) = reader.typed::<RuleFile>(NAME, "defaults") else { return Vec::new() };
+    unique(reader, NAME, &file.rules);
+    let mut rules = Vec::new();
+    for (i, raw) in file.rules.into_iter().enumerate() {
+        let pointer = format!("/rules/{i}");
+        let (Some(tool), Some(then)) = (raw.tool, raw.then) else { continue };
+        let judged = match (raw.pattern, raw.when) {
+            (Some(pattern), _) => Judged::Pattern(pattern),
+            (None, json) => {
+                let about = if raw.about.is_empty() { "command".to_string() } else { raw.about };
+                let at = format!("{pointer}/when");
+                let Some(facts) = reader.facts(records, &about, NAME, &at) else { continue };
+                let json = json.unwrap_or_default();
+                let Some(when) = reader.when(NAME, &at, &json, facts, &file.sets) else { continue };
+                Judged::When { about, when }
+            }
+        };
+        let (hit, miss) = (raw.examples.hit, raw.examples.miss);
+        rules.push(DefaultRule { id: raw.id, tool, judged, then, hit, miss, pointer });
+    }
+    rules
+}
+
+fn unique(reader: &mut Reader<'_>, name: &str, rules: &[RawRule]) {
+    if !reader.checks() {
+        return;
+    }
+    for (i, rule) in rules.iter().enumerate() {
+        if rules.iter().take(i).any(|other| other.id == rule.id) {
+            let message = format!("a second rule called {:?}; ids are unique in a file", rule.id);
+            reader.problem(name, &format!("/rules/{i}/id"), message);
+        }
+    }
+}

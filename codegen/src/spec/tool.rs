@@ -1,0 +1,152 @@
+//! `tools/<id>.json`: what a tool is called, what the model is told of it and what its arguments mean.
+
+use crate::reader::Reader;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+
+/// A tool of the spec.
+#[derive(Debug, Clone, Deserialize)]
+pub struct Tool {
+    /// Its id: the file's stem, the handler's file and the variant of `Tool`.
+    #[serde(skip)]
+    pub id: String,
+    /// What the model calls it.
+    pub name: String,
+    /// Who implements it: `shared` or `cli`.
+    pub scope: String,
+    /// What it does to the world.
+    pub class: Class,
+    /// In which modes it is offered.
+    pub modes: Offered,
+    /// How a call is drawn.
+    pub block: String,
+    /// Whether it runs alone.
+    #[serde(default)]
+    pub exclusive: bool,
+    /// What the model is told, a template.
+    pub description: String,
+    /// The variables the description may use.
+    #[serde(default)]
+    pub variables: Vec<String>,
+    /// Former names, by the program that used them.
+    #[serde(default)]
+    pub aliases: BTreeMap<String, Vec<String>>,
+    /// Names models give arguments, to the argument's own name.
+    #[serde(default)]
+    pub argument_aliases: BTreeMap<String, String>,
+    /// How a call is judged.
+    pub permission: Permission,
+    /// The JSON Schema of the arguments.
+    pub parameters: Value,
+    /// Whatever else the file holds for the tool's own handler, such as the edit tool's matchers.
+    #[serde(flatten)]
+    pub rest: Map<String, Value>,
+}
+
+/// What a tool does to the world.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Class {
+    /// It only looks.
+    Read,
+    /// It changes files.
+    Write,
+    /// It runs a program.
+    Run,
+    /// It talks to another machine.
+    Net,
+    /// It asks the person.
+    Ask,
+}
+
+impl Class {
+    /// Returns the class as rules write it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Class::Read => "read",
+            Class::Write => "write",
+            Class::Run => "run",
+            Class::Net => "net",
+            Class::Ask => "ask",
+        }
+    }
+}
+
+/// In which modes a tool is offered.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(untagged)]
+pub enum Offered {
+    /// Only these.
+    Some(Vec<String>),
+    /// The word `all`.
+    All(String),
+}
+
+impl Offered {
+    /// Returns whether the tool is offered in `mode`.
+    pub fn offers(&self, mode: &str) -> bool {
+        match self {
+            Offered::All(_) => true,
+            Offered::Some(modes) => modes.iter().any(|each| each == mode),
+        }
+    }
+}
+
+/// Which arguments become the facts that a call is judged by.
+#[derive(Debug, Clone, Deserialize)]
+pub struct Permission {
+    /// The name its rules stand under: `read`, `edit`, `bash`, …
+    pub rule: String,
+    /// Arguments that are paths.
+    #[serde(default)]
+    pub paths: Vec<String>,
+    /// The argument that is a command line.
+    #[serde(default)]
+    pub command: Option<String>,
+    /// The argument that says why, shown to the person.
+    #[serde(default)]
+    pub purpose: Option<String>,
+    /// The argument that is the directory a command starts in.
+    #[serde(default)]
+    pub directory: Option<String>,
+}
+
+/// Reads every tool file, in order of id.
+pub(super) fn tools(reader: &mut Reader<'_>) -> Vec<Tool> {
+    let mut tools: Vec<Tool> = Vec::new();
+    for id in reader.files.stems("tools", "json") {
+        let file = format!("tools/{id}.json");
+        let Some(tool) = reader.typed::<Tool>(&file, "tool") else { continue };
+        if reader.checks() {
+            check(reader, &file, &tool, &tools);
+        }
+        tools.push(Tool { id, ..tool });
+    }
+    tools
+}
+
+fn check(reader: &mut Reader<'_>, file: &str, tool: &Tool, before: &[Tool]) {
+    if let Some(other) = before.iter().find(|other| other.name == tool.name) {
+        let message = format!("tools/{}.json is called {:?} already", other.id, tool.name);
+        reader.problem(file, "/name", message);
+    }
+    let arguments = tool.parameters["properties"].as_object();
+    let known = |name: &String| arguments.is_some_and(|all| all.contains_key(name));
+    let list =
+        arguments.into_iter().flatten().map(|(key, _)| key.as_str()).collect::<Vec<_>>().join(", ");
+    let permission = &tool.permission;
+    let named = [&permission.command, &permission.purpose, &permission.directory];
+    let used = permission.paths.iter().chain(named.into_iter().flatten());
+    for name in used.filter(|name| !known(name)) {
+        reader.problem(file, "/permission", format!("no argument {name:?}; there are: {list}"));
+    }
+    for (alias, name) in
+        tool.argument_aliases.iter().filter(|(alias, name)| !known(name) || known(alias))
+    {
+        let message = format!(
+            "an alias leads from a name that is no argument to one that is; {alias:?} to {name:?} does not; arguments: {list}"
+        );
+        reader.problem(file, &format!("/argument_aliases/{alias}"), message);
+    }
+}
