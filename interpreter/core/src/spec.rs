@@ -4,6 +4,7 @@ pub use lembas_codegen::{
     files::Files,
     problem::Problem,
     spec::*,
+    spec::{Mode as ModeSpec, Tool as ToolSpec},
     when::{Fact, Record, When},
     whole::Whole,
 };
