@@ -1,0 +1,247 @@
+//! `config.yaml`, global and of a trusted project: checked, filled and merged into one `Config`.
+//! A file with an error is left out whole; a project cannot set what is the person's alone.
+
+use super::{
+    check::check,
+    fill::{Filler, fill_all},
+    hardline::hardline_rules,
+    problem::{Level, Problem, hint},
+    yaml::{self, Document},
+};
+use lembas_core::spec::{Rule, Spec};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+use std::path::{Path, PathBuf};
+
+/// The settings in force. What is `None` was not set.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct Config {
+    /// The model's reference, `<connection>/<model>`.
+    pub(crate) model: Option<String>,
+    /// The id of a mode of the spec.
+    pub(crate) mode: Option<String>,
+    /// The reasoning effort: a level or `off`.
+    pub(crate) effort: Option<String>,
+    /// The permission rules, global first, then the project's.
+    #[serde(skip)]
+    pub(crate) permission: Vec<Layer>,
+    /// The person's own hardline rules; each names its file and where in it.
+    #[serde(skip)]
+    pub(crate) hardline_extra: Vec<Rule>,
+    /// Ids of built-in hardline rules that are switched off.
+    pub(crate) hardline_disable: Vec<String>,
+    /// The person's own instructions.
+    pub(crate) instructions: Option<String>,
+    /// The id of a personality preset of the spec.
+    pub(crate) personality: Option<String>,
+    /// A personality in the person's own words, instead of a preset.
+    pub(crate) personality_custom: Option<String>,
+    /// The most rounds of tool calls in one turn.
+    pub(crate) steps: Option<u64>,
+    /// What one turn may cost.
+    pub(crate) budget: Budget,
+}
+
+/// What one turn may cost; `None` is without a limit.
+#[derive(Debug, Default, Clone, PartialEq, Eq, Deserialize)]
+#[serde(default)]
+pub(crate) struct Budget {
+    /// Seconds from the prompt.
+    pub(crate) wall_s: Option<u64>,
+    /// Tokens the model writes.
+    pub(crate) output_tokens: Option<u64>,
+}
+
+/// The permission rules of one file.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Layer {
+    /// The file they stand in.
+    pub(crate) file: PathBuf,
+    /// Whether it is the project's: then its rules may not loosen the layers before it.
+    pub(crate) is_project: bool,
+    /// `{tool: {pattern: "allow" | "ask" | "deny"}}`, in the order written; one verdict for a tool is its pattern `*`.
+    pub(crate) rules: Map<String, Value>,
+}
+
+/// What settings are read with.
+#[derive(Clone, Copy)]
+pub(crate) struct Reading<'a> {
+    /// The schema of the files.
+    pub(crate) schema: &'a Value,
+    /// The names the spec has.
+    pub(crate) known: Known<'a>,
+    /// Where placeholders are looked up; its base is the directory of the file.
+    pub(crate) filler: Filler<'a>,
+    /// Whether the file is a project's.
+    pub(crate) is_project: bool,
+}
+
+/// What a configuration may name.
+#[derive(Clone, Copy)]
+pub(crate) struct Known<'a> {
+    /// The spec: its modes, its hardline rules and the facts that rules ask.
+    pub(crate) spec: &'a Spec,
+    /// Ids of dialects.
+    pub(crate) dialects: &'a [&'a str],
+    /// Ids of personality presets.
+    pub(crate) personalities: &'a [&'a str],
+}
+
+/// The parts of `config.yaml` that are taken as they are written: their texts are patterns, not values to fill.
+const VERBATIM: [&str; 3] = ["permission", "hardline_extra", "hardline_disable"];
+
+/// Settings being put together from one file after the other.
+#[derive(Debug, Default)]
+pub(crate) struct Merging {
+    values: Value,
+    permission: Vec<Layer>,
+    hardline_extra: Vec<Rule>,
+}
+
+impl Merging {
+    /// Lays `file` over what was read before. A missing file changes nothing, and neither does one with an error.
+    pub(crate) fn add(&mut self, file: &Path, with: Reading<'_>) -> Vec<Problem> {
+        let mut document = match yaml::read(file) {
+            Ok(Some(document)) => document,
+            Ok(None) => return Vec::new(),
+            Err(problems) => return problems,
+        };
+        let mut problems =
+            if with.is_project { drop_global_only(&mut document, with.schema) } else { Vec::new() };
+        problems
+            .extend(check(&mut document, with.schema).into_iter().map(|finding| finding.problem));
+        if problems.iter().all(|problem| problem.level == Level::Warning) {
+            problems.extend(self.take(&mut document, with));
+        }
+        problems.sort_by_key(|problem| problem.place);
+        problems
+    }
+
+    /// Takes in a document that has the right form, unless its values are wrong.
+    fn take(&mut self, document: &mut Document, with: Reading<'_>) -> Vec<Problem> {
+        let Value::Object(raw) = document.value.take() else { return Vec::new() };
+        let mut values = raw.clone();
+        let filled = values.iter_mut().filter(|(key, _)| !VERBATIM.contains(&key.as_str()));
+        let unfilled: Vec<_> = filled
+            .flat_map(|(key, value)| fill_all(value, &format!("/{key}"), &with.filler))
+            .collect();
+        let mut wrong = unfilled;
+        if wrong.is_empty() {
+            wrong = wrong_names(&raw, &values, with.known);
+        }
+        let file = document.file.display().to_string();
+        let extra = values.shift_remove("hardline_extra");
+        let extra = hardline_rules(&file, extra, with.known.spec, &mut wrong);
+        if !wrong.is_empty() {
+            let problem =
+                |(pointer, message): (String, String)| document.at_value(&pointer, message);
+            return wrong.into_iter().map(problem).collect();
+        }
+        self.hardline_extra.extend(extra);
+        if let Some(Value::Object(rules)) = values.shift_remove("permission") {
+            let rules = rules.into_iter().map(by_pattern).collect();
+            self.permission.push(Layer {
+                file: document.file.clone(),
+                is_project: with.is_project,
+                rules,
+            });
+        }
+        merge(&mut self.values, Value::Object(values));
+        Vec::new()
+    }
+
+    /// Returns the settings.
+    pub(crate) fn finish(self) -> Result<Config, serde_json::Error> {
+        let values = if self.values.is_null() { json!({}) } else { self.values };
+        let config = Config::deserialize(values)?;
+        Ok(Config { permission: self.permission, hardline_extra: self.hardline_extra, ..config })
+    }
+}
+
+/// Takes a project's keys out that are the person's alone, whatever their form, with a warning each.
+fn drop_global_only(document: &mut Document, schema: &Value) -> Vec<Problem> {
+    let names = schema["x-global-only"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    let mut problems = Vec::new();
+    for name in names {
+        let dropped = document.value.as_object_mut().and_then(|map| map.shift_remove(name));
+        if dropped.is_some() {
+            let message = format!(
+                "`{name}` counts only in the global configuration; a project cannot set it, so it is left out"
+            );
+            problems.push(document.at_key(&format!("/{name}"), message).warning());
+        }
+    }
+    problems
+}
+
+/// Returns (pointer, sentence) for every name the spec does not have. Names are shown as written, not as filled.
+fn wrong_names(
+    raw: &Map<String, Value>,
+    filled: &Map<String, Value>,
+    known: Known<'_>,
+) -> Vec<(String, String)> {
+    let mut wrong = Vec::new();
+    let mut one_of = |pointer: String,
+                      what: &str,
+                      raw: Option<&Value>,
+                      filled: Option<&Value>,
+                      known: &[&str]| {
+        let (Some(raw), Some(filled)) =
+            (raw.and_then(Value::as_str), filled.and_then(Value::as_str))
+        else {
+            return;
+        };
+        if !known.contains(&filled) {
+            wrong.push((pointer, format!("there is no {what} `{raw}`.{}", hint(raw, known))));
+        }
+    };
+    let modes: Vec<&str> = known.spec.modes.iter().map(|mode| mode.id.as_str()).collect();
+    let hardline: Vec<&str> = known.spec.hardline.iter().map(|rule| rule.id.as_str()).collect();
+    one_of("/mode".into(), "mode", raw.get("mode"), filled.get("mode"), &modes);
+    one_of(
+        "/personality".into(),
+        "personality",
+        raw.get("personality"),
+        filled.get("personality"),
+        known.personalities,
+    );
+    let disabled = raw.get("hardline_disable").and_then(Value::as_array).into_iter().flatten();
+    for (index, id) in disabled.enumerate() {
+        one_of(
+            format!("/hardline_disable/{index}"),
+            "hardline rule",
+            Some(id),
+            Some(id),
+            &hardline,
+        );
+    }
+    let model = filled.get("model").and_then(Value::as_str);
+    if model.is_some_and(|model| !model.contains('/')) {
+        wrong.push(("/model".into(), "`model` must be written <connection>/<model>".into()));
+    }
+    wrong
+}
+
+/// Returns a tool's rules by pattern; a single verdict is for everything.
+fn by_pattern((tool, rules): (String, Value)) -> (String, Value) {
+    let rules = if rules.is_string() { json!({ "*": rules }) } else { rules };
+    (tool, rules)
+}
+
+/// Lays `over` over `base`: objects key by key, everything else replaced.
+fn merge(base: &mut Value, over: Value) {
+    match (base, over) {
+        (Value::Object(base), Value::Object(over)) => {
+            for (key, value) in over {
+                match base.get_mut(&key) {
+                    Some(old) => merge(old, value),
+                    None => {
+                        base.insert(key, value);
+                    }
+                }
+            }
+        }
+        (base, over) => *base = over,
+    }
+}
