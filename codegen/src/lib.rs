@@ -7,5 +7,6 @@ pub mod problem;
 pub mod reader;
 pub mod schema;
 pub mod spec;
+pub mod template;
 pub mod when;
 pub mod whole;
