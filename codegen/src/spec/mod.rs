@@ -3,6 +3,7 @@
 
 mod case;
 mod mode;
+mod model;
 mod rule;
 mod tool;
 
@@ -75,6 +76,7 @@ impl Spec {
             ));
         }
         let records: Records = reader.typed("facts.json", "facts").unwrap_or_default();
+        model::check(reader);
         Spec {
             hardline: rule::rules(reader, "permission/hardline.json", &records),
             quirks: rule::rules(reader, "quirks.json", &records),
