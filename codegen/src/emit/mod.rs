@@ -21,6 +21,8 @@ pub fn rust(whole: &Whole) -> String {
     let areas: Vec<&str> = cases.iter().map(|file| file.area.as_str()).collect();
     names::emit(&mut out, "Tool", "A tool of the spec.", &tools);
     names::emit(&mut out, "Mode", "A permission mode, strictest first.", &modes);
+    let texts = spec.prompts.texts.keys().map(|path| path.trim_end_matches(".md"));
+    names::emit(&mut out, "PromptText", "A text of the prompts.", &texts.collect::<Vec<_>>());
     names::emit(&mut out, "Area", "A conformance area.", &areas);
     names::answers(&mut out, &areas);
     action::emit(&mut out, rules);

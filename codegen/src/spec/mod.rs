@@ -4,11 +4,13 @@
 mod case;
 mod mode;
 mod model;
+pub mod prompt;
 mod rule;
 mod tool;
 
 pub use case::{Case, CaseFile, cases};
 pub use mode::{Mode, ModeRow};
+pub use prompt::Prompts;
 pub use rule::{DefaultRule, Judged, Rule};
 pub use tool::{Class, Offered, Permission, Tool};
 
@@ -47,6 +49,8 @@ pub struct Spec {
     pub modes: Vec<Mode>,
     /// `permission/defaults.json`, in file order.
     pub defaults: Vec<DefaultRule>,
+    /// `prompts/`: every text, and the order they are put in.
+    pub prompts: Prompts,
     /// `tools/*.json`, by id.
     pub tools: Vec<Tool>,
     files: Files,
@@ -76,13 +80,16 @@ impl Spec {
             ));
         }
         let records: Records = reader.typed("facts.json", "facts").unwrap_or_default();
+        let tools = tool::tools(reader);
+        prompt::descriptions(reader, &tools, &records);
         model::check(reader);
         Spec {
             hardline: rule::rules(reader, "permission/hardline.json", &records),
             quirks: rule::rules(reader, "quirks.json", &records),
             modes: mode::modes(reader, &records),
             defaults: rule::defaults(reader, &records),
-            tools: tool::tools(reader),
+            prompts: prompt::prompts(reader, &records),
+            tools,
             files: reader.files.clone(),
             version,
             records,
