@@ -1,5 +1,6 @@
 //! Reads `harness/`, checks it, and writes the Rust it implies. It knows no tool, rule or method by name.
 
+pub mod acp;
 pub mod emit;
 pub mod files;
 pub mod place;

@@ -1,6 +1,7 @@
 //! Writes the Rust that a spec implies: a closed type for every name the interpreter's code must know.
 //! What is emitted is never committed; a name that code must handle and does not stops the build.
 
+pub mod acp;
 mod action;
 mod args;
 mod facts;
@@ -13,7 +14,7 @@ use crate::{files::Files, whole::Whole};
 /// Returns the Rust source for a spec: enums of tools, modes and areas, argument and fact structs, the enum of
 /// a quirk's actions, and one trait per closed set that code must handle.
 pub fn rust(whole: &Whole) -> String {
-    let Whole { spec, cases, rules } = whole;
+    let Whole { spec, cases, rules, .. } = whole;
     let mut out =
         String::from("// Written by build.rs from harness/. Change the spec, not this.\n");
     let tools: Vec<&str> = spec.tools.iter().map(|tool| tool.id.as_str()).collect();

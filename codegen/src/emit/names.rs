@@ -11,7 +11,13 @@ pub(super) fn emit(out: &mut String, kind: &str, about: &str, names: &[&str]) {
         doc(out, "    ", &format!("`{name}`"));
         line(out, &format!("    {},", camel(name)));
     }
-    line(out, &format!("}}\nimpl {kind} {{"));
+    line(out, "}");
+    lookups(out, kind, names);
+}
+
+/// Emits `ALL`, `name` and `named` of an enum whose variants are `names`.
+pub(super) fn lookups(out: &mut String, kind: &str, names: &[&str]) {
+    line(out, &format!("impl {kind} {{"));
     let variants: Vec<String> =
         names.iter().map(|name| format!("{kind}::{}", camel(name))).collect();
     doc(out, "    ", "All of them, in the spec's order.");

@@ -43,9 +43,11 @@ pub fn snake(name: &str) -> String {
     if KEYWORDS.contains(&out.as_str()) { format!("r#{out}") } else { out }
 }
 
-const KEYWORDS: [&str; 18] = [
-    "as", "async", "await", "box", "const", "dyn", "enum", "fn", "if", "in", "match", "mod",
-    "move", "ref", "static", "type", "use", "where",
+const KEYWORDS: [&str; 39] = [
+    "abstract", "as", "async", "await", "box", "break", "const", "continue", "do", "dyn", "else",
+    "enum", "extern", "false", "fn", "for", "gen", "if", "impl", "in", "let", "loop", "match",
+    "mod", "move", "mut", "pub", "ref", "return", "static", "struct", "trait", "true", "type",
+    "unsafe", "use", "where", "while", "yield",
 ];
 
 #[cfg(test)]
