@@ -26,6 +26,7 @@ fn generate(root: &Path) -> Result<Vec<Problem>, Box<dyn Error>> {
     };
     let out = env::var("OUT_DIR")?;
     fs::write(Path::new(&out).join("spec.rs"), emit::rust(&whole))?;
+    fs::write(Path::new(&out).join("acp.rs"), emit::acp::rust(&whole.protocol))?;
     fs::write(Path::new(&out).join("pack.rs"), emit::pack(&files, &schemas))?;
     Ok(Vec::new())
 }

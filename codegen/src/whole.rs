@@ -1,6 +1,7 @@
 //! A spec with everything in its directory read and checked, as a build and `--harness` need it.
 
 use crate::{
+    acp::{self, Protocol},
     files::Files,
     problem::Problem,
     spec::{CaseFile, Spec, cases},
@@ -16,6 +17,8 @@ pub struct Whole {
     pub cases: Vec<CaseFile>,
     /// `rules.schema.json`, which lists the actions a quirk can take.
     pub rules: Value,
+    /// `acp.md`: the protocol.
+    pub protocol: Protocol,
 }
 
 impl Whole {
@@ -32,8 +35,15 @@ impl Whole {
             vec![Problem::whole("../schema/rules.schema.json", error.to_string())]
         });
         let rules = take(rules, &mut problems);
-        match (spec, cases, rules) {
-            (Some(spec), Some(cases), Some(rules)) => Ok(Whole { spec, cases, rules }),
+        let protocol = match files.text(acp::FILE) {
+            Some(text) => Protocol::read(text),
+            None => Err(vec![Problem::whole(acp::FILE, "the file is missing")]),
+        };
+        let protocol = take(protocol, &mut problems);
+        match (spec, cases, rules, protocol) {
+            (Some(spec), Some(cases), Some(rules), Some(protocol)) => {
+                Ok(Whole { spec, cases, rules, protocol })
+            }
             _ => {
                 problems.sort();
                 Err(problems)

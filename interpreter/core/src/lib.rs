@@ -2,6 +2,7 @@
 //!
 //! It does no IO: no files, network, environment, clock or process. What it needs of the world is handed in.
 
+pub mod acp;
 pub mod event;
 pub mod message;
 pub mod prompt;
