@@ -2,6 +2,8 @@
 //! texts packed into the binary; only the checks differ.
 
 mod case;
+mod limits;
+mod matcher;
 mod mode;
 mod model;
 pub mod prompt;
@@ -9,6 +11,10 @@ mod rule;
 mod tool;
 
 pub use case::{Case, CaseFile, cases};
+pub use limits::{
+    BashLimits, Budgets, EditLimits, GrepLimits, Limits, ListLimits, ReadLimits, ToolLimits, WrapUp,
+};
+pub use matcher::{Fold, Matcher};
 pub use mode::{Mode, ModeRow};
 pub use prompt::Prompts;
 pub use rule::{DefaultRule, Judged, Rule};
@@ -41,6 +47,8 @@ pub struct Spec {
     pub version: String,
     /// `facts.json`: what rules can ask.
     pub records: Records,
+    /// `loop.json`: every number the loop and the tools are held to.
+    pub limits: Limits,
     /// `permission/hardline.json`: the floor.
     pub hardline: Vec<Rule>,
     /// `quirks.json`: behaviour of real servers.
@@ -84,6 +92,7 @@ impl Spec {
         prompt::descriptions(reader, &tools, &records);
         model::check(reader);
         Spec {
+            limits: reader.typed("loop.json", "loop").unwrap_or_default(),
             hardline: rule::rules(reader, "permission/hardline.json", &records),
             quirks: rule::rules(reader, "quirks.json", &records),
             modes: mode::modes(reader, &records),

@@ -1,8 +1,9 @@
 //! `tools/<id>.json`: what a tool is called, what the model is told of it and what its arguments mean.
 
+use super::Matcher;
 use crate::reader::Reader;
 use serde::Deserialize;
-use serde_json::{Map, Value};
+use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// A tool of the spec.
@@ -39,9 +40,12 @@ pub struct Tool {
     pub permission: Permission,
     /// The JSON Schema of the arguments.
     pub parameters: Value,
-    /// Whatever else the file holds for the tool's own handler, such as the edit tool's matchers.
-    #[serde(flatten)]
-    pub rest: Map<String, Value>,
+    /// The sentences of its results by key, each a template.
+    #[serde(default)]
+    pub says: BTreeMap<String, String>,
+    /// The ordered ways the edit tool finds its place; no other tool has any.
+    #[serde(default)]
+    pub matchers: Vec<Matcher>,
 }
 
 /// What a tool does to the world.

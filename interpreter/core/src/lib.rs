@@ -3,7 +3,10 @@
 //! It does no IO: no files, network, environment, clock or process. What it needs of the world is handed in.
 
 pub mod acp;
+pub mod edit;
 pub mod event;
 pub mod message;
 pub mod prompt;
+pub mod say;
 pub mod spec;
+pub mod text;

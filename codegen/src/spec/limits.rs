@@ -1,0 +1,127 @@
+//! The shape of `harness/loop.json`: every number the loop and the tools are held to.
+
+use serde::{Deserialize, Serialize};
+
+/// Limits of the loop and of the tools.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Limits {
+    /// Most model replies in one turn; a backstop against a runaway, not a budget.
+    pub steps: u32,
+    /// What a turn may use up.
+    pub budgets: Budgets,
+    /// How many ordinary calls run together.
+    pub parallel: usize,
+    /// How many times in a row the same call may come before a person is asked.
+    pub same_call: u32,
+    /// What happens when a limit is reached.
+    pub wrap_up: WrapUp,
+    /// Limits of each tool's result.
+    pub tools: ToolLimits,
+}
+
+/// What a turn may use up; none of it is limited unless a number is given.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Budgets {
+    /// Seconds from the prompt to the last reply.
+    pub wall_s: Option<u64>,
+    /// Bytes of tool results.
+    pub tool_output_bytes: Option<u64>,
+    /// Tokens the model wrote.
+    pub written_tokens: Option<u64>,
+}
+
+/// How a turn ends that reached a limit.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WrapUp {
+    /// The text, by its name below `prompts/`, that asks for an answer from what the model has.
+    pub prompt: String,
+    /// How many replies without tools it may take.
+    pub replies: u32,
+}
+
+/// Limits of each tool's result.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ToolLimits {
+    /// Most bytes of any one result.
+    pub max_bytes: usize,
+    /// Most bytes of one line of a result.
+    pub max_line_bytes: usize,
+    /// Most bytes of a file that is read into memory as a whole.
+    pub max_file_bytes: u64,
+    /// Limits of `read`.
+    pub read: ReadLimits,
+    /// Limits of `edit`.
+    pub edit: EditLimits,
+    /// Limits of `list`.
+    pub list: ListLimits,
+    /// Limits of `glob`.
+    pub glob: ListLimits,
+    /// Limits of `grep`.
+    pub grep: GrepLimits,
+    /// Limits of `bash`.
+    pub bash: BashLimits,
+}
+
+/// Limits of `read`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ReadLimits {
+    /// Lines shown when the call gives no limit, and the most it may ask for.
+    pub lines: usize,
+    /// Names suggested for a path that does not exist.
+    pub suggestions: usize,
+}
+
+/// Limits of `edit`, most of them for what a refusal shows.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EditLimits {
+    /// Places listed when a text is not unique.
+    pub places: usize,
+    /// Lines shown of the nearest region.
+    pub near_lines: usize,
+    /// Characters shown of one line.
+    pub line_chars: usize,
+    /// Characters that are no blanks a new text needs at least to be taken for an edit made before.
+    pub already_least: usize,
+}
+
+/// Limits of `list` and `glob`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ListLimits {
+    /// Most entries of one result.
+    pub results: usize,
+}
+
+/// Limits of `grep`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GrepLimits {
+    /// Most matching lines of one result.
+    pub results: usize,
+    /// Most bytes shown of a line.
+    pub line_bytes: usize,
+}
+
+/// Limits of `bash`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BashLimits {
+    /// Milliseconds a command may take when the call names no time.
+    pub timeout_ms: u64,
+    /// The most milliseconds a call may ask for.
+    pub max_timeout_ms: u64,
+    /// Bytes kept from the start of the output.
+    pub head_bytes: usize,
+    /// Bytes kept from its end.
+    pub tail_bytes: usize,
+    /// Milliseconds output is still read after the command ended.
+    pub drain_ms: u64,
+    /// Milliseconds between asking a command to end and ending it.
+    pub grace_ms: u64,
+}

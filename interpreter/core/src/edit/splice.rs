@@ -1,0 +1,220 @@
+//! Puts new text into the places found: only what the edit changes is written, everything else keeps the file's bytes.
+
+use super::find::Place;
+use super::indent::Reindent;
+use crate::text;
+use similar::{Algorithm, DiffOp, capture_diff_slices};
+use std::ops::Range;
+
+/// New bytes for a range of the file.
+#[derive(Debug)]
+pub(crate) struct Splice {
+    pub(crate) range: Range<usize>,
+    pub(crate) bytes: Vec<u8>,
+}
+
+/// Returns what replaces the place: `new`, with every line that `old` has too taken from the file as it is, and with
+/// the file's line endings and indentation. Nothing when a new line's indentation has no counterpart.
+pub(crate) fn replace(file: &[u8], place: &Place, old: &str, new: &str) -> Option<Splice> {
+    let found = file.get(place.range.clone())?;
+    let mut writer = Writer {
+        out: Vec::with_capacity(new.len()),
+        ending: ending_near(file, &place.range),
+        open_end: found.last() != Some(&b'\n') && old.ends_with('\n'),
+        reindent: place.reindent.as_ref(),
+    };
+    let old: Vec<_> = text::lines(old.as_bytes()).collect();
+    let found: Vec<_> = text::lines(found).collect();
+    let new: Vec<_> = text::lines(new.as_bytes()).collect();
+    let [old_content, new_content] = [&old, &new].map(|lines| contents(lines));
+    for op in capture_diff_slices(Algorithm::Myers, &old_content, &new_content) {
+        let paired =
+            matches!(op, DiffOp::Equal { .. }) || op.old_range().len() == op.new_range().len();
+        for (index, line) in new.get(op.new_range()).unwrap_or_default().iter().enumerate() {
+            let at = op.old_range().start + index;
+            let pair = old.get(at).zip(found.get(at)).filter(|_| paired);
+            writer.line(*line, pair.map(|(old, found)| (old.0, *found)))?;
+        }
+    }
+    let bytes = writer.finish();
+    Some(Splice { range: place.range.clone(), bytes })
+}
+
+type Line<'a> = (&'a [u8], &'a [u8]);
+
+fn contents<'a>(lines: &[Line<'a>]) -> Vec<&'a [u8]> {
+    lines.iter().map(|(content, _)| *content).collect()
+}
+
+struct Writer<'a> {
+    out: Vec<u8>,
+    /// The ending for a new line without a counterpart: that of the line before it, at first of the lines around.
+    ending: &'a [u8],
+    /// Whether the place ends where the file ends without a line ending.
+    open_end: bool,
+    reindent: Option<&'a Reindent>,
+}
+
+impl<'a> Writer<'a> {
+    /// Writes one new line; `pair` is the given line it replaces and the file's line there.
+    fn line(&mut self, new: Line<'_>, pair: Option<(&[u8], Line<'a>)>) -> Option<()> {
+        if let Some((_, (_, ending))) = pair
+            && !ending.is_empty()
+        {
+            self.ending = ending;
+        }
+        match pair {
+            Some((old, (found, _))) if old == new.0 => self.out.extend_from_slice(found),
+            Some((old, (found, _))) => self.changed(new.0, old, found)?,
+            None => self.added(new.0)?,
+        }
+        if !new.1.is_empty() {
+            self.out.extend_from_slice(self.ending);
+        }
+        Some(())
+    }
+
+    fn added(&mut self, new: &[u8]) -> Option<()> {
+        let (indent, rest) = text::indentation(new);
+        match self.reindent {
+            Some(_) if rest.is_empty() => {}
+            Some(rule) => {
+                self.out
+                    .extend_from_slice(rule.apply(std::str::from_utf8(indent).ok()?)?.as_bytes());
+                self.out.extend_from_slice(rest);
+            }
+            None => self.out.extend_from_slice(new),
+        }
+        Some(())
+    }
+
+    /// Writes a line whose start or end may be unchanged: those characters are the file's.
+    fn changed(&mut self, new: &[u8], old: &[u8], found: &[u8]) -> Option<()> {
+        if old == found {
+            return self.added(new);
+        }
+        let cut =
+            |line| if self.reindent.is_some() { text::indentation(line) } else { (&b""[..], line) };
+        let ((indent, new_rest), (_, old_rest), (_, found_rest)) = (cut(new), cut(old), cut(found));
+        let found_rest = text::trim_trailing(found_rest);
+        let merged =
+            keep_common(new_rest, old_rest, found_rest).unwrap_or_else(|| new_rest.to_vec());
+        let mut line = indent.to_vec();
+        line.extend_from_slice(&merged);
+        self.added(&line)
+    }
+
+    fn finish(mut self) -> Vec<u8> {
+        if self.open_end && self.out.ends_with(b"\n") {
+            let ending = if self.out.ends_with(b"\r\n") { 2 } else { 1 };
+            self.out.truncate(self.out.len() - ending);
+        }
+        self.out
+    }
+}
+
+/// Returns `new` with the start and the end it shares with `old` taken from `found`, which reads like `old`
+/// character by character. Nothing when it does not.
+fn keep_common(new: &[u8], old: &[u8], found: &[u8]) -> Option<Vec<u8>> {
+    let [new, old, found] = [new, old, found].map(|bytes| std::str::from_utf8(bytes).ok());
+    let (new, old, found) = (new?, old?.trim_end_matches([' ', '\t']), found?);
+    if old.chars().count() != found.chars().count() {
+        return None;
+    }
+    let front = new.chars().zip(old.chars()).take_while(|(a, b)| a == b).count();
+    let room = old.chars().count().min(new.chars().count()) - front;
+    let back =
+        new.chars().rev().zip(old.chars().rev()).take(room).take_while(|(a, b)| a == b).count();
+    let middle = new.chars().count() - front - back;
+    let kept: String = found
+        .chars()
+        .take(front)
+        .chain(new.chars().skip(front).take(middle))
+        .chain(found.chars().skip(old.chars().count() - back))
+        .collect();
+    Some(kept.into_bytes())
+}
+
+/// Returns the line ending used in the range, or after it, or before it; `\n` when there is none.
+fn ending_near<'a>(file: &'a [u8], range: &Range<usize>) -> &'a [u8] {
+    let inside = memchr::memchr(b'\n', file.get(range.clone()).unwrap_or_default());
+    let after = inside.map(|at| range.start + at).or_else(|| {
+        let rest = file.get(range.end..).unwrap_or_default();
+        memchr::memchr(b'\n', rest).map(|at| range.end + at)
+    });
+    let found =
+        after.or_else(|| memchr::memrchr(b'\n', file.get(..range.start).unwrap_or_default()));
+    match found {
+        Some(at) if at > 0 && file.get(at - 1) == Some(&b'\r') => {
+            file.get(at - 1..=at).unwrap_or(b"\n")
+        }
+        _ => b"\n",
+    }
+}
+
+/// Returns the file with the splices put in, and the changed lines of the new file as `(first, last)`, from 1.
+/// Lines that were only taken out leave a range whose last line is the one before its first.
+pub(crate) fn apply(file: &[u8], splices: &[Splice]) -> (Vec<u8>, Vec<(usize, usize)>) {
+    let mut out = Vec::with_capacity(file.len());
+    let mut ranges = Vec::new();
+    let (mut done, mut line) = (0, 1);
+    let mut rest = splices.iter().peekable();
+    while let Some(first) = rest.next() {
+        let start = text::line_start(file, first.range.start).max(done);
+        copy(&mut out, file, done..start, &mut line);
+        let mut block = Vec::new();
+        block.extend_from_slice(file.get(start..first.range.start).unwrap_or_default());
+        block.extend_from_slice(&first.bytes);
+        let mut end = first.range.end;
+        let mut whole = block.is_empty() || block.ends_with(b"\n");
+        while let Some(next) =
+            rest.next_if(|next| !whole && next.range.start < text::line_end(file, end))
+        {
+            block.extend_from_slice(file.get(end..next.range.start).unwrap_or_default());
+            block.extend_from_slice(&next.bytes);
+            end = next.range.end;
+            whole = block.is_empty() || block.ends_with(b"\n");
+        }
+        let stop = if whole && at_line_start(file, end) { end } else { text::line_end(file, end) };
+        block.extend_from_slice(file.get(end..stop).unwrap_or_default());
+        ranges.extend(changed(file.get(start..stop).unwrap_or_default(), &block, line));
+        line += memchr::memchr_iter(b'\n', &block).count();
+        out.extend_from_slice(&block);
+        done = stop;
+    }
+    copy(&mut out, file, done..file.len(), &mut line);
+    (out, join(ranges))
+}
+
+fn at_line_start(file: &[u8], at: usize) -> bool {
+    at.checked_sub(1).is_none_or(|before| file.get(before) == Some(&b'\n'))
+}
+
+fn copy(out: &mut Vec<u8>, file: &[u8], range: Range<usize>, line: &mut usize) {
+    let bytes = file.get(range).unwrap_or_default();
+    *line += memchr::memchr_iter(b'\n', bytes).count();
+    out.extend_from_slice(bytes);
+}
+
+/// Returns the lines that differ, counted in `new`, whose first line has the number `line`.
+fn changed(old: &[u8], new: &[u8], line: usize) -> Vec<(usize, usize)> {
+    let [old, new] =
+        [old, new].map(|bytes| bytes.split_inclusive(|byte| *byte == b'\n').collect::<Vec<_>>());
+    let ops = capture_diff_slices(Algorithm::Myers, &old, &new);
+    let ops = ops.iter().filter(|op| !matches!(op, DiffOp::Equal { .. }));
+    ops.map(|op| (line + op.new_range().start, line + op.new_range().end - 1)).collect()
+}
+
+/// Joins ranges that touch.
+fn join(ranges: Vec<(usize, usize)>) -> Vec<(usize, usize)> {
+    let mut joined: Vec<(usize, usize)> = Vec::new();
+    for (first, last) in ranges {
+        match joined.last_mut() {
+            Some(before) if before.1 >= before.0 && last >= first && first <= before.1 + 1 => {
+                before.1 = before.1.max(last)
+            }
+            _ => joined.push((first, last)),
+        }
+    }
+    joined
+}
