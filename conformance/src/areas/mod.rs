@@ -1,0 +1,3 @@
+//! One answer a conformance area.
+
+pub(crate) mod edit;
