@@ -2,6 +2,7 @@
 //! texts packed into the binary; only the checks differ.
 
 mod case;
+mod dialect;
 mod limits;
 mod matcher;
 mod mode;
@@ -11,6 +12,10 @@ mod rule;
 mod tool;
 
 pub use case::{Case, CaseFile, cases};
+pub use dialect::{
+    CallPiece, Dialect, ErrorKeys, Http, PartKeys, ProgressPlaces, ReplyPlaces, RequestNames,
+    Roles, TextCall, TextForm, UsagePlaces,
+};
 pub use limits::{
     BashLimits, Budgets, EditLimits, GrepLimits, Limits, ListLimits, ReadLimits, ToolLimits, WrapUp,
 };
@@ -61,6 +66,8 @@ pub struct Spec {
     pub prompts: Prompts,
     /// `tools/*.json`, by id.
     pub tools: Vec<Tool>,
+    /// `dialects/*.json`, by id.
+    pub dialects: Vec<Dialect>,
     files: Files,
 }
 
@@ -99,6 +106,7 @@ impl Spec {
             defaults: rule::defaults(reader, &records),
             prompts: prompt::prompts(reader, &records),
             tools,
+            dialects: dialect::dialects(reader),
             files: reader.files.clone(),
             version,
             records,
@@ -118,6 +126,11 @@ impl Spec {
     /// Returns the tool with this id.
     pub fn tool(&self, id: &str) -> Option<&Tool> {
         self.tools.iter().find(|tool| tool.id == id)
+    }
+
+    /// Returns the dialect with this id.
+    pub fn dialect(&self, id: &str) -> Option<&Dialect> {
+        self.dialects.iter().find(|dialect| dialect.id == id)
     }
 
     /// Returns the mode with this id.

@@ -100,9 +100,15 @@ pub struct Failure {
     /// The repair that would mend it, when `retry` is `fix`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fix: Option<String>,
+    /// The HTTP status it came with or stands for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub status: Option<u16>,
     /// How long the server asked to wait, in milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after_ms: Option<u64>,
+    /// When the limit that was hit ends, in milliseconds since 1970.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resets_at_ms: Option<u64>,
     /// A limit read from the server's words (tokens, bytes).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<u64>,

@@ -3,10 +3,14 @@
 //! It does no IO: no files, network, environment, clock or process. What it needs of the world is handed in.
 
 pub mod acp;
+pub mod dialect;
 pub mod edit;
 pub mod event;
 pub mod message;
 pub mod prompt;
+pub mod quirk;
 pub mod say;
 pub mod spec;
+pub mod stream;
 pub mod text;
+pub mod think;

@@ -1,0 +1,254 @@
+//! The shape of `harness/dialects/<id>.json`: names, places and numbers of a provider's wire, nothing that needs memory.
+
+use crate::reader::Reader;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+
+/// One provider dialect.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Dialect {
+    /// Its id, the stem of its file.
+    #[serde(skip)]
+    pub id: String,
+    /// A sentence for a person.
+    pub about: String,
+    /// How a request is addressed.
+    pub http: Http,
+    /// How a request is written.
+    pub request: RequestNames,
+    /// How a reply is cut into frames and where its parts sit.
+    pub reply: ReplyPlaces,
+    /// The server's words for why a reply ended, and ours.
+    pub finish: BTreeMap<String, String>,
+    /// Names of inline tags around reasoning in the text.
+    #[serde(default)]
+    pub think_tags: Vec<String>,
+    /// Ways in which models write a tool call as text.
+    #[serde(default)]
+    pub text_calls: Vec<TextCall>,
+}
+
+/// How a request is addressed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Http {
+    /// The path below the connection's base address.
+    pub path: String,
+    /// The header that carries the key.
+    pub auth_header: String,
+    /// What stands before the key in that header.
+    #[serde(default)]
+    pub auth_prefix: String,
+    /// Headers every request carries.
+    #[serde(default)]
+    pub headers: BTreeMap<String, String>,
+}
+
+/// How a request is written.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RequestNames {
+    /// Fields every request carries, first in the body.
+    pub fixed: Map<String, Value>,
+    /// The field of the output limit.
+    pub max_output: String,
+    /// The field of the reasoning effort.
+    pub effort: String,
+    /// The wire's word for each role of ours.
+    pub roles: Roles,
+    /// The field of an assistant message that takes reasoning back.
+    pub reasoning: String,
+    /// Fields of a reasoning part's `carry` that are sent back unchanged beside the message.
+    #[serde(default)]
+    pub carry: Vec<String>,
+    /// What stands in for the result of a call that has none.
+    pub no_result: String,
+}
+
+/// The wire's word for each role of ours.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Roles {
+    /// The program's instructions.
+    pub system: String,
+    /// The person.
+    pub user: String,
+    /// The model.
+    pub assistant: String,
+    /// The result of a call.
+    pub tool: String,
+}
+
+/// Where the parts of a reply sit: each a list of JSON pointers, the first that is there and not null counts.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ReplyPlaces {
+    /// The data of the frame that ends a stream.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub end: Option<String>,
+    /// Pieces of the answer: a string, or a list of parts.
+    pub text: Vec<String>,
+    /// Pieces of a refusal.
+    #[serde(default)]
+    pub refusal: Vec<String>,
+    /// Pieces of the reasoning.
+    pub reasoning: Vec<String>,
+    /// In a list of parts, the key of a part's text and of a part's reasoning.
+    pub part: PartKeys,
+    /// The list of tool-call pieces.
+    pub calls: Vec<String>,
+    /// A single tool-call piece, without id or index.
+    #[serde(default)]
+    pub call: Vec<String>,
+    /// Where the pieces of a call sit in an entry of the list.
+    pub call_piece: CallPiece,
+    /// Why the reply ended.
+    pub finish: Vec<String>,
+    /// The token counts.
+    pub usage: Vec<String>,
+    /// Where the numbers sit in the token counts.
+    pub usage_counts: UsagePlaces,
+    /// How far the prompt is read.
+    #[serde(default)]
+    pub progress: Vec<String>,
+    /// Where the numbers sit in it.
+    #[serde(default)]
+    pub progress_counts: ProgressPlaces,
+    /// An error inside a frame.
+    pub error: Vec<String>,
+    /// Keys under which errors of any server keep their words.
+    pub error_keys: ErrorKeys,
+}
+
+/// Keys under which errors keep their words, wherever in the body they stand; tried in order.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ErrorKeys {
+    /// Text for a person.
+    pub text: Vec<String>,
+    /// The kind of error.
+    pub kind: Vec<String>,
+    /// A code, a word or a number.
+    pub code: Vec<String>,
+    /// The parameter it is about, or a path that ends in it.
+    pub param: Vec<String>,
+}
+
+/// Keys of a part in a list of parts.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PartKeys {
+    /// Text, or a list of parts.
+    pub text: String,
+    /// Reasoning, or a list of parts.
+    pub reasoning: String,
+}
+
+/// Where the pieces of a call sit in one entry.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CallPiece {
+    /// Which call of the reply.
+    pub index: Vec<String>,
+    /// The provider's id.
+    pub id: Vec<String>,
+    /// The tool's name.
+    pub name: Vec<String>,
+    /// The arguments, text or an object.
+    pub arguments: Vec<String>,
+}
+
+/// Where the numbers sit in the token counts.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct UsagePlaces {
+    /// The whole prompt.
+    pub input: Vec<String>,
+    /// The whole reply.
+    pub output: Vec<String>,
+    /// Prompt tokens from a cache.
+    #[serde(default)]
+    pub cached: Vec<String>,
+    /// Prompt tokens written to a cache.
+    #[serde(default)]
+    pub cache_write: Vec<String>,
+    /// Reply tokens that were reasoning.
+    #[serde(default)]
+    pub reasoning: Vec<String>,
+}
+
+/// Where the numbers sit in a progress report.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ProgressPlaces {
+    /// Tokens processed.
+    #[serde(default)]
+    pub done: Vec<String>,
+    /// Tokens in all.
+    #[serde(default)]
+    pub total: Vec<String>,
+}
+
+/// One way in which models write a tool call as text.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TextCall {
+    /// What opens the block; counts only at the start of a line.
+    pub open: String,
+    /// What closes it; absent when the block runs to the end of the reply.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub close: Option<String>,
+    /// Whether the block is the whole reply and `open` is part of it.
+    #[serde(default)]
+    pub whole: bool,
+    /// How the block is read.
+    pub read: TextForm,
+}
+
+/// How a block of text is read as calls.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum TextForm {
+    /// JSON objects with a name and arguments, one, several or a list.
+    Json {
+        /// Keys of the name.
+        name: Vec<String>,
+        /// Keys of the arguments.
+        arguments: Vec<String>,
+    },
+    /// A name, a separator, JSON arguments; several may follow each other.
+    Named {
+        /// What stands before the name, possibly nothing.
+        begin: String,
+        /// What stands between name and arguments.
+        separator: String,
+        /// What stands after the arguments, possibly nothing.
+        end: String,
+    },
+    /// Tags with the name in the opening tag and a tag for each parameter.
+    Tags {
+        /// The opening tag up to the name.
+        begin: String,
+        /// The closing tag.
+        end: String,
+        /// A parameter's opening tag up to its name.
+        parameter: String,
+        /// A parameter's closing tag.
+        parameter_end: String,
+        /// What ends a name.
+        name_end: String,
+    },
+}
+
+/// Reads every dialect file, in order of id.
+pub(super) fn dialects(reader: &mut Reader<'_>) -> Vec<Dialect> {
+    let mut dialects = Vec::new();
+    for id in reader.files.stems("dialects", "json") {
+        let file = format!("dialects/{id}.json");
+        let Some(dialect) = reader.typed::<Dialect>(&file, "dialect") else { continue };
+        dialects.push(Dialect { id, ..dialect });
+    }
+    dialects
+}

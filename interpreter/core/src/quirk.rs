@@ -1,0 +1,101 @@
+//! Asks the quirks of real servers: which rules hold for a record, and what their patterns read. What a rule does is up to the
+//! moment that asks.
+
+use crate::event::Failure;
+use crate::spec::{Action, Fact, Fail, Record, Rule, When};
+use lembas_codegen::when::Test;
+use std::collections::BTreeMap;
+
+/// What the named groups of a condition's patterns matched.
+pub type Groups = BTreeMap<String, String>;
+
+/// Returns the rules about a kind of record that hold for `record`, in file order, with their actions.
+pub fn hits<'r>(
+    rules: &'r [Rule],
+    about: &'r str,
+    record: &'r dyn Record,
+) -> impl Iterator<Item = (&'r Rule, Action)> + 'r {
+    let holds = move |rule: &&Rule| rule.about == about && rule.when.holds(record);
+    rules
+        .iter()
+        .filter(holds)
+        .filter_map(|rule| Some((rule, serde_json::from_value(rule.action.clone()?).ok()?)))
+}
+
+/// Returns what the named groups of the patterns in `when` match in `record`. Parts that do not hold read nothing.
+pub fn groups(when: &When, record: &dyn Record) -> Groups {
+    let mut groups = Groups::new();
+    collect(when, record, &mut groups);
+    groups
+}
+
+fn collect(when: &When, record: &dyn Record, groups: &mut Groups) {
+    match when {
+        When::All(list) | When::Any(list) => {
+            list.iter()
+                .filter(|each| each.holds(record))
+                .for_each(|each| collect(each, record, groups));
+        }
+        When::Fact { name, pointer, test: Test::Matches(pattern) } => {
+            let (Some(text), Some(regex)) = (text(record, name, pointer), pattern.regex()) else {
+                return;
+            };
+            let Some(found) = regex.captures(text) else { return };
+            for name in regex.capture_names().flatten() {
+                if let Some(part) = found.name(name) {
+                    groups.entry(name.into()).or_insert_with(|| part.as_str().into());
+                }
+            }
+        }
+        When::Not(_) | When::Fact { .. } => {}
+    }
+}
+
+fn text<'r>(record: &'r dyn Record, name: &str, pointer: &str) -> Option<&'r str> {
+    match record.fact(name) {
+        Fact::Text(text) => Some(text),
+        Fact::Json(json) => json.pointer(pointer)?.as_str(),
+        _ => None,
+    }
+}
+
+/// Returns the failure a rule that holds for `record` describes, or nothing when what its patterns read leaves no room to lower
+/// the output, so that another rule must say what is wrong.
+pub fn failure(rule: &Rule, fail: Fail, record: &dyn Record) -> Option<Failure> {
+    let groups = groups(&rule.when, record);
+    let number = |name: &str| {
+        groups.get(name).and_then(|text| text.replace([',', '_'], "").parse::<u64>().ok())
+    };
+    let room = match (number("window"), number("prompt")) {
+        (Some(window), Some(prompt)) => Some(window.saturating_sub(prompt)),
+        _ => None,
+    };
+    if room == Some(0) {
+        return None;
+    }
+    let fact = |name: &String| match record.fact(name) {
+        Fact::Number(number) if number >= 1.0 => Some(number as u64),
+        _ => None,
+    };
+    let limit =
+        number("limit").or_else(|| number("below").map(|below| below.saturating_sub(1))).or(room);
+    Some(Failure {
+        kind: fail.kind,
+        retry: fail.retry,
+        fix: fail.fix,
+        limit: limit.or_else(|| fail.limit.as_ref().and_then(fact)),
+        used: number("used"),
+        allowed: groups.get("allowed").map(|text| words(text)),
+        param: groups.get("param").cloned(),
+        ..Failure::default()
+    })
+}
+
+/// The words of a list in a sentence.
+fn words(text: &str) -> Vec<String> {
+    let word = |each: char| each.is_ascii_alphanumeric() || each == '_' || each == '-';
+    text.split(|each| !word(each))
+        .filter(|each| !matches!(*each, "" | "and" | "or"))
+        .map(String::from)
+        .collect()
+}

@@ -1,0 +1,223 @@
+//! Puts the pieces of tool calls together, however a server numbers, names and cuts them. It runs nothing.
+
+use super::nesting::Nesting;
+use crate::message::{Broken, ToolCall};
+use serde_json::{Map, Value};
+use std::borrow::Cow;
+use std::collections::HashSet;
+
+/// One piece of a call, as a frame carries it.
+#[derive(Debug, Clone, Default)]
+pub struct CallPiece<'a> {
+    /// Which call, by the server's count.
+    pub index: Option<u64>,
+    /// The server's id; an empty one counts as none.
+    pub id: Option<Cow<'a, str>>,
+    /// The tool's name; an empty one counts as none.
+    pub name: Option<Cow<'a, str>>,
+    /// The next piece of the arguments.
+    pub arguments: Cow<'a, str>,
+    /// Whether `arguments` is a whole JSON value rather than a piece of text.
+    pub whole: bool,
+}
+
+/// The calls of one reply while they arrive.
+#[derive(Debug)]
+pub struct Calls<'t> {
+    offered: &'t [String],
+    prefix: String,
+    open: Vec<Open>,
+}
+
+#[derive(Debug, Default)]
+struct Open {
+    index: Option<u64>,
+    id: String,
+    name: String,
+    arguments: String,
+    nesting: Nesting,
+}
+
+/// The finished calls, and whether a name had to be cleaned.
+#[derive(Debug, Default)]
+pub struct Finished {
+    /// The calls in the order they began.
+    pub calls: Vec<ToolCall>,
+    /// Whether something glued on to an offered tool's name was taken off.
+    pub cleaned: bool,
+}
+
+impl<'t> Calls<'t> {
+    /// Returns an empty list. `offered` are the names of the tools the request offered; ids made here begin with `prefix`.
+    pub fn new(offered: &'t [String], prefix: &str) -> Calls<'t> {
+        Calls { offered, prefix: prefix.into(), open: Vec::new() }
+    }
+
+    /// Returns whether no call has begun.
+    pub fn is_empty(&self) -> bool {
+        self.open.is_empty()
+    }
+
+    /// Returns how many calls have begun.
+    pub fn len(&self) -> usize {
+        self.open.len()
+    }
+
+    /// Takes a piece. Returns which call it belongs to, from 0, and that call's name so far.
+    pub fn push(&mut self, piece: &CallPiece<'_>) -> (usize, &str) {
+        let id = piece.id.as_deref().unwrap_or_default();
+        let name = piece.name.as_deref().unwrap_or_default();
+        let at = self.belongs_to(piece.index, id, name, piece).unwrap_or_else(|| {
+            self.open.push(Open { index: piece.index, ..Open::default() });
+            self.open.len() - 1
+        });
+        let Some(call) = self.open.get_mut(at) else { return (at, "") };
+        if call.id.is_empty() {
+            call.id.push_str(id);
+        }
+        if call.arguments.is_empty() && call.name != name {
+            call.name.push_str(name.strip_prefix(call.name.as_str()).unwrap_or(name));
+        }
+        if piece.whole {
+            call.arguments.clear();
+            call.nesting = Nesting::default();
+        }
+        call.nesting.feed(piece.arguments.as_bytes());
+        call.arguments.push_str(&piece.arguments);
+        (at, &call.name)
+    }
+
+    /// Adds a whole call without asking what it may go on with. Returns which it is, from 0.
+    pub(super) fn add(&mut self, name: &str, arguments: &str) -> usize {
+        let mut nesting = Nesting::default();
+        nesting.feed(arguments.as_bytes());
+        self.open.push(Open {
+            name: name.into(),
+            arguments: arguments.into(),
+            nesting,
+            ..Open::default()
+        });
+        self.open.len() - 1
+    }
+
+    /// Which open call a piece goes on with; none when it opens a new one.
+    fn belongs_to(
+        &self,
+        index: Option<u64>,
+        id: &str,
+        name: &str,
+        piece: &CallPiece<'_>,
+    ) -> Option<usize> {
+        let last = self.open.len().checked_sub(1)?;
+        if let Some(same) = self.open.iter().rposition(|call| !id.is_empty() && call.id == id) {
+            return Some(same);
+        }
+        let numbered =
+            index.and_then(|index| self.open.iter().rposition(|call| call.index == Some(index)));
+        let at = numbered.unwrap_or(last);
+        let call = self.open.get(at)?;
+        let unseen = index.is_some() && numbered.is_none();
+        let opens = if name.is_empty() {
+            // A number not seen before alone is drift; with a new id after whole arguments it is a call whose name comes later.
+            unseen && !id.is_empty() && call.nesting.closed()
+        } else if call.name.is_empty() {
+            unseen
+        } else if unseen || (!id.is_empty() && !call.id.is_empty()) {
+            true
+        } else {
+            self.new_name(call, name, piece)
+        };
+        (!opens).then_some(at)
+    }
+
+    /// Whether a name on a piece that says no other id opens a call of its own.
+    fn new_name(&self, call: &Open, name: &str, piece: &CallPiece<'_>) -> bool {
+        if call.nesting.closed() {
+            return call.name != name || !piece.arguments.is_empty();
+        }
+        call.arguments.is_empty()
+            && call.name != name
+            && !name.starts_with(&call.name)
+            && self.offered.contains(&call.name)
+    }
+
+    /// Reads the arguments. `cut` says that the reply ended at the output limit.
+    pub fn finish(self, cut: bool) -> Finished {
+        let (mut done, mut ids) = (Finished::default(), HashSet::new());
+        let last = self.open.len().saturating_sub(1);
+        for (at, open) in self.open.into_iter().enumerate() {
+            let name = clean(&open.name, self.offered);
+            done.cleaned |= name != open.name;
+            let mut id = open.id;
+            if id.is_empty() || ids.contains(&id) {
+                id = format!("{}{at}", self.prefix);
+            }
+            ids.insert(id.clone());
+            let (arguments, broken) = match read(&open.arguments) {
+                _ if cut && at == last && open.arguments.is_empty() => {
+                    (Map::new(), Some(Broken::Cut))
+                }
+                Ok(arguments) => (arguments, None),
+                Err(Broken::NotJson) if cut => (Map::new(), Some(Broken::Cut)),
+                Err(broken) => (Map::new(), Some(broken)),
+            };
+            let raw = broken.is_some().then_some(open.arguments);
+            done.calls.push(ToolCall { id, name: name.into(), arguments, raw, broken });
+        }
+        done
+    }
+}
+
+/// Takes channel marks and a `functions.` prefix off a name when that leaves an offered tool.
+pub(super) fn clean<'n>(name: &'n str, offered: &[String]) -> &'n str {
+    if offered.iter().any(|tool| tool == name) {
+        return name;
+    }
+    let bare = name.split("<|").next().unwrap_or(name).trim();
+    let bare = bare
+        .rsplit('.')
+        .next()
+        .filter(|last| offered.iter().any(|tool| tool == last))
+        .unwrap_or(bare);
+    if offered.iter().any(|tool| tool == bare) { bare } else { name }
+}
+
+/// Reads arguments as a JSON object: nothing is `{}`, text that holds an object is opened once, raw control characters are borne.
+pub(super) fn read(text: &str) -> Result<Map<String, Value>, Broken> {
+    let text = text.trim();
+    if text.is_empty() || text == "null" {
+        return Ok(Map::new());
+    }
+    match parse(text)? {
+        Value::Object(arguments) => Ok(arguments),
+        Value::String(inner) => match parse(inner.trim()) {
+            Ok(Value::Object(arguments)) => Ok(arguments),
+            _ => Err(Broken::NotObject),
+        },
+        _ => Err(Broken::NotObject),
+    }
+}
+
+fn parse(text: &str) -> Result<Value, Broken> {
+    serde_json::from_str(text)
+        .or_else(|_| serde_json::from_str(&escape_controls(text)))
+        .map_err(|_| Broken::NotJson)
+}
+
+/// Escapes control characters inside strings, which some servers send raw.
+fn escape_controls(text: &str) -> String {
+    let (mut out, mut quoted, mut escaped) = (String::with_capacity(text.len() + 8), false, false);
+    for each in text.chars() {
+        if quoted && each.is_ascii_control() && each != '\x7f' {
+            out.push_str(&format!("\\u{:04x}", u32::from(each)));
+            escaped = false;
+            continue;
+        }
+        if each == '"' && !escaped {
+            quoted = !quoted;
+        }
+        escaped = quoted && each == '\\' && !escaped;
+        out.push(each);
+    }
+    out
+}

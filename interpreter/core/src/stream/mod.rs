@@ -1,0 +1,352 @@
+//! Turns the bytes of a provider's reply into events: frames, the dialect's reader, the draft of the reply, and what a failure
+//! means. It does no IO and has no clock; the caller hands in what came and says how it ended.
+
+mod calls;
+mod draft;
+mod failure;
+mod nesting;
+mod openai_chat;
+mod places;
+mod sse;
+mod text_calls;
+mod wait;
+
+pub use calls::{CallPiece, Calls, Finished};
+
+use crate::event::{Event, Failure, Finish};
+use crate::quirk;
+use crate::spec::{Action, Dialect, FinishFacts, FrameFacts, Rule, Spec};
+use draft::Draft;
+use failure::{Around, Words};
+use openai_chat::OpenaiChat;
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+use sse::{Frame, Frames};
+
+/// What is known about the request that a reply answers.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Context {
+    /// Names of the tools the request offered.
+    pub tools: Vec<String>,
+    /// Whether the model's template opens a thinking tag in the prompt, so that the reply begins inside it.
+    pub opens_in_think: bool,
+    /// The model's window in tokens.
+    pub context_window: Option<u64>,
+    /// The output limit the request asked for.
+    pub max_output_tokens: Option<u64>,
+    /// How many tokens the prompt was thought to have.
+    pub prompt_estimate: Option<u64>,
+    /// What ids of calls begin with when the server gives none; it must differ between the replies of a session.
+    pub call_prefix: String,
+    /// The longest frame that is read, in bytes.
+    pub max_frame_bytes: usize,
+}
+
+impl Default for Context {
+    fn default() -> Context {
+        Context {
+            tools: Vec::new(),
+            opens_in_think: false,
+            context_window: None,
+            max_output_tokens: None,
+            prompt_estimate: None,
+            call_prefix: "call_".into(),
+            max_frame_bytes: 64 << 20,
+        }
+    }
+}
+
+/// How the bytes of a reply ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Ending {
+    /// The server closed the body as it should.
+    Complete,
+    /// The connection broke or went silent, in these words.
+    Cut(String),
+}
+
+/// What a frame was to its dialect's reader.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Taken {
+    /// Something the dialect knows.
+    Known,
+    /// Nothing it knows.
+    Nothing,
+    /// An error; nothing else of it was taken.
+    Error,
+}
+
+/// One reply while it streams.
+#[derive(Debug)]
+pub struct Reply<'s> {
+    frames: Frames,
+    state: State<'s>,
+    /// The body of an HTTP error, as far as it is kept.
+    refused: Vec<u8>,
+}
+
+#[derive(Debug)]
+struct State<'s> {
+    rules: &'s [Rule],
+    dialect: &'s Dialect,
+    context: &'s Context,
+    status: u16,
+    headers: Value,
+    reader: OpenaiChat<'s>,
+    draft: Draft<'s>,
+    /// Whether any frame came.
+    framed: bool,
+    /// Whether the mark that ends a stream came.
+    done: bool,
+    failed: Option<Failure>,
+}
+
+/// How much of the body of an HTTP error is kept.
+const REFUSED: usize = 1 << 20;
+
+impl<'s> Reply<'s> {
+    /// Returns a reply of which nothing came yet.
+    pub fn new(spec: &'s Spec, dialect: &'s Dialect, context: &'s Context) -> Reply<'s> {
+        Reply {
+            frames: Frames::new(context.max_frame_bytes),
+            state: State {
+                rules: &spec.quirks,
+                dialect,
+                context,
+                status: 200,
+                headers: Value::Object(Map::new()),
+                reader: OpenaiChat::new(&dialect.reply),
+                draft: Draft::new(dialect, context),
+                framed: false,
+                done: false,
+                failed: None,
+            },
+            refused: Vec::new(),
+        }
+    }
+
+    /// Takes the HTTP status and the headers, before any bytes.
+    pub fn status<'h>(
+        &mut self,
+        status: u16,
+        headers: impl IntoIterator<Item = (&'h str, &'h str)>,
+    ) {
+        self.state.status = status;
+        let headers = headers.into_iter().map(|(name, value)| (name.to_lowercase(), value.into()));
+        self.state.headers = Value::Object(headers.collect());
+    }
+
+    /// Takes the next bytes of the body and adds the events they complete to `out`.
+    pub fn push(&mut self, bytes: &[u8], out: &mut Vec<Event>) {
+        let Reply { frames, state, refused } = self;
+        if state.refused() {
+            let room = REFUSED.saturating_sub(refused.len());
+            refused.extend(bytes.iter().take(room));
+        } else if !state.over() {
+            frames.push(bytes, &mut |frame| state.frame(frame, out));
+        }
+    }
+
+    /// Returns whether the reply is over, so that what may still come does not matter.
+    pub fn over(&self) -> bool {
+        !self.state.refused() && (self.state.over() || self.frames.too_long())
+    }
+
+    /// Ends the reply: the complete calls, notices, the token counts and, last, either `Finish` or `Error`.
+    pub fn end(mut self, ending: &Ending, out: &mut Vec<Event>) {
+        let Reply { frames, state, refused } = &mut self;
+        if state.refused() {
+            let (json, words) = failure::body(refused, &state.dialect.reply.error_keys);
+            let failure = state.judge(state.status, refused.trim_ascii().is_empty(), json, words);
+            out.push(Event::Error(failure));
+            return;
+        }
+        frames.end(&mut |frame| state.frame(frame, out));
+        state.draft.flush(out);
+        if frames.too_long() {
+            state.fail("bad_frame", "no", "a frame was longer than the limit");
+        } else if !state.ended() {
+            state.not_ended(ending, frames.stray());
+        }
+        self.state.finish(out);
+    }
+}
+
+impl State<'_> {
+    /// Whether the HTTP status says that this is no reply.
+    fn refused(&self) -> bool {
+        !(200..300).contains(&self.status)
+    }
+
+    fn over(&self) -> bool {
+        self.done || self.failed.is_some()
+    }
+
+    /// Whether the server said that the reply is at its end.
+    fn ended(&self) -> bool {
+        self.over() || self.draft.finish.is_some()
+    }
+
+    fn frame(&mut self, frame: Frame<'_>, out: &mut Vec<Event>) {
+        let text = String::from_utf8_lossy(frame.data);
+        let text = text.trim();
+        if self.over() || text.is_empty() {
+            return;
+        }
+        self.framed = true;
+        if self.dialect.reply.end.as_deref() == Some(text) {
+            self.done = true;
+        } else if text.starts_with('[') {
+            match serde_json::from_str::<Vec<&RawValue>>(text) {
+                Ok(list) => list.iter().for_each(|each| self.json(each.get(), frame, out)),
+                Err(_) => self.unreadable(frame),
+            }
+        } else {
+            self.json(text, frame, out);
+        }
+    }
+
+    fn json(&mut self, json: &str, frame: Frame<'_>, out: &mut Vec<Event>) {
+        if self.over() {
+            return;
+        }
+        match self.reader.frame(json, &mut self.draft, out) {
+            Ok(Taken::Known) => {}
+            Ok(taken) => self.odd(json, frame.event, taken == Taken::Error, out),
+            Err(_) => self.unreadable(frame),
+        }
+    }
+
+    /// A frame that is not JSON ends the reply, for a lost piece may be a piece of a call. Half a last frame is a cut.
+    fn unreadable(&mut self, frame: Frame<'_>) {
+        if !frame.unfinished {
+            self.fail("bad_frame", "once", "a frame of the stream is not JSON");
+        }
+    }
+
+    /// Asks the quirks about a frame that carries an error or nothing the dialect knows.
+    fn odd(&mut self, json: &str, event: &[u8], error: bool, out: &mut Vec<Event>) {
+        let body: Value = serde_json::from_str(json).unwrap_or_default();
+        let facts = FrameFacts {
+            dialect: self.dialect.id.clone(),
+            event: String::from_utf8_lossy(event).into(),
+            body,
+        };
+        let mut status = None;
+        for (_, action) in quirk::hits(self.rules, "frame", &facts) {
+            match action {
+                Action::ActAsStatus(code) => status = status.or(u16::try_from(code).ok()),
+                Action::AsNotice(about) => out.push(Event::Notice { about, text: String::new() }),
+                _ => {}
+            }
+        }
+        if error || status.is_some() {
+            let words = Words::of(&facts.body, &self.dialect.reply.error_keys);
+            let status = status.or(words.status()).unwrap_or(500);
+            self.failed = Some(self.judge(status, false, facts.body, words));
+        }
+    }
+
+    fn judge(&self, status: u16, empty: bool, body: Value, words: Words) -> Failure {
+        let known = self.context.context_window.zip(self.context.prompt_estimate);
+        let roomy = known.is_some_and(|(window, prompt)| prompt < window / 10 * 8);
+        let around = Around { dialect: &self.dialect.id, status, headers: &self.headers, roomy };
+        failure::judge(self.rules, around, empty, body, words)
+    }
+
+    fn fail(&mut self, kind: &str, retry: &str, message: &str) {
+        let failure = || Failure {
+            kind: kind.into(),
+            retry: retry.into(),
+            message: message.into(),
+            ..Failure::default()
+        };
+        self.failed.get_or_insert_with(failure);
+    }
+
+    fn not_ended(&mut self, ending: &Ending, stray: &[u8]) {
+        let why = match ending {
+            Ending::Complete => "the stream ended without a finish reason",
+            Ending::Cut(why) => why,
+        };
+        if self.framed {
+            self.fail("cut", "once", why);
+        } else if stray.is_empty() {
+            self.fail("empty", "once", "the server sent nothing");
+        } else {
+            let start: String = String::from_utf8_lossy(stray).chars().take(200).collect();
+            self.fail("bad_response", "no", &format!("the server sent no stream but: {start}"));
+        }
+    }
+
+    fn finish(mut self, out: &mut Vec<Event>) {
+        let notices = if self.failed.is_none() { self.ask_about_finish() } else { Vec::new() };
+        let (usage, word, refused) =
+            (self.draft.usage, self.draft.finish.take(), self.draft.refused);
+        let kept = self.draft.into_kept();
+        let usage = usage.map(Event::Usage);
+        if let Some(failure) = self.failed {
+            out.extend(usage);
+            out.push(Event::Error(Failure { after_output: kept.text, ..failure }));
+            return;
+        }
+        let ending = ending(self.dialect, word.as_deref());
+        let calls = kept.calls.finish(ending == Finish::Length);
+        let reason = match ending {
+            Finish::Stop | Finish::ToolCalls if !calls.calls.is_empty() => Finish::ToolCalls,
+            Finish::Stop | Finish::ToolCalls if refused => Finish::Refusal,
+            Finish::ToolCalls => Finish::Stop,
+            other => other,
+        };
+        out.extend(calls.calls.into_iter().map(Event::ToolCall));
+        let own = [(calls.cleaned, "tool_name_cleaned"), (kept.written, "text_tool_call")];
+        let own = own.into_iter().filter(|(is, _)| *is).map(|(_, about)| about.to_string());
+        out.extend(own.chain(notices).map(|about| Event::Notice { about, text: String::new() }));
+        out.extend(usage);
+        out.push(Event::Finish { reason });
+    }
+
+    /// Asks the quirks about the end of a reply; returns what they want noticed.
+    fn ask_about_finish(&mut self) -> Vec<String> {
+        let (kept, usage) = (self.draft.kept(), self.draft.usage.unwrap_or_default());
+        let reason = self.draft.finish.clone().unwrap_or_default();
+        let facts = FinishFacts {
+            dialect: self.dialect.id.clone(),
+            ending: self.dialect.finish.get(&reason).cloned().unwrap_or_default(),
+            reason,
+            text: kept.text,
+            reasoning: kept.reasoning,
+            calls: kept.calls.len() as f64,
+            input: usage.input as f64,
+            output: usage.output as f64,
+            window: self.context.context_window.unwrap_or_default() as f64,
+            over_window: self.context.context_window.is_some_and(|window| usage.input >= window),
+            at_output_limit: self
+                .context
+                .max_output_tokens
+                .is_some_and(|most| usage.output >= most),
+        };
+        let mut notices = Vec::new();
+        for (rule, action) in quirk::hits(self.rules, "finish", &facts) {
+            match action {
+                Action::Fail(fail) if self.failed.is_none() => {
+                    self.failed = quirk::failure(rule, fail, &facts)
+                }
+                Action::AsNotice(about) => notices.push(about),
+                _ => {}
+            }
+        }
+        notices
+    }
+}
+
+/// Our word for the server's; a word the dialect does not know is a stop.
+fn ending(dialect: &Dialect, word: Option<&str>) -> Finish {
+    let ours = word.and_then(|word| dialect.finish.get(word));
+    ours.and_then(|ours| serde_json::from_value(ours.as_str().into()).ok()).unwrap_or(Finish::Stop)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,234 @@
+//! Reads the frames of an OpenAI-style chat stream, whole or in deltas. Where the parts sit is the dialect file's business.
+
+use super::Taken;
+use super::calls::CallPiece;
+use super::draft::Draft;
+use super::places::{Found, Group, Places, string};
+use crate::event::{Event, Usage};
+use crate::spec::{PartKeys, ReplyPlaces};
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+/// The reader of one reply's frames.
+#[derive(Debug)]
+pub(super) struct OpenaiChat<'s> {
+    frame: Places,
+    text: Group,
+    refusal: Group,
+    reasoning: Group,
+    calls: Group,
+    call: Group,
+    finish: Group,
+    usage: Group,
+    progress: Group,
+    error: Group,
+    part: &'s PartKeys,
+    piece: PiecePlaces,
+    counts: UsageCounts,
+    steps: ProgressCounts,
+}
+
+#[derive(Debug)]
+struct PiecePlaces {
+    places: Places,
+    index: Group,
+    id: Group,
+    name: Group,
+    arguments: Group,
+}
+
+#[derive(Debug)]
+struct UsageCounts {
+    places: Places,
+    input: Group,
+    output: Group,
+    cached: Group,
+    cache_write: Group,
+    reasoning: Group,
+}
+
+#[derive(Debug)]
+struct ProgressCounts {
+    places: Places,
+    done: Group,
+    total: Group,
+}
+
+impl<'s> OpenaiChat<'s> {
+    /// Compiles the places of a dialect.
+    pub(super) fn new(reply: &'s ReplyPlaces) -> OpenaiChat<'s> {
+        let mut frame = Places::default();
+        OpenaiChat {
+            text: frame.group(&reply.text),
+            refusal: frame.group(&reply.refusal),
+            reasoning: frame.group(&reply.reasoning),
+            calls: frame.group(&reply.calls),
+            call: frame.group(&reply.call),
+            finish: frame.group(&reply.finish),
+            usage: frame.group(&reply.usage),
+            progress: frame.group(&reply.progress),
+            error: frame.group(&reply.error),
+            frame,
+            part: &reply.part,
+            piece: PiecePlaces::new(reply),
+            counts: UsageCounts::new(reply),
+            steps: ProgressCounts::new(reply),
+        }
+    }
+
+    /// Takes one frame. Errors when it is not JSON.
+    pub(super) fn frame(
+        &self,
+        json: &str,
+        draft: &mut Draft<'_>,
+        out: &mut Vec<Event>,
+    ) -> Result<Taken, serde_json::Error> {
+        let found = self.frame.read(json)?;
+        if found
+            .first(self.error)
+            .is_some_and(|error| !matches!(error.get(), "\"\"" | "{}" | "[]" | "false"))
+        {
+            return Ok(Taken::Error);
+        }
+        if let Some(piece) = found.first(self.reasoning).and_then(string) {
+            draft.reasoning(&piece, out);
+        }
+        match found.first(self.text) {
+            Some(raw) if raw.get().starts_with(['[', '{']) => {
+                self.parts(&serde_json::from_str(raw.get())?, draft, out)
+            }
+            Some(raw) => draft.text(&string(raw).unwrap_or_default(), out),
+            None => {}
+        }
+        if let Some(piece) = found.first(self.refusal).and_then(string) {
+            draft.refusal(&piece, out);
+        }
+        self.calls(&found, draft, out)?;
+        if let Some(word) = found.text(self.finish).filter(|word| !word.is_empty()) {
+            draft.finish = Some(word.into_owned());
+        }
+        if let Some(raw) = found.first(self.usage) {
+            draft.usage = self.counts.read(raw).or(draft.usage);
+        }
+        if let Some(event) = found.first(self.progress).and_then(|raw| self.steps.read(raw)) {
+            out.push(event);
+        }
+        Ok(if found.nothing() { Taken::Nothing } else { Taken::Known })
+    }
+
+    fn calls(
+        &self,
+        found: &Found<'_>,
+        draft: &mut Draft<'_>,
+        out: &mut Vec<Event>,
+    ) -> Result<(), serde_json::Error> {
+        if let Some(list) = found.first(self.calls).filter(|raw| raw.get().starts_with('[')) {
+            for raw in serde_json::from_str::<Vec<&RawValue>>(list.get())? {
+                self.piece.read(raw, draft, out)?;
+            }
+        }
+        match found.first(self.call) {
+            Some(raw) => self.piece.read(raw, draft, out),
+            None => Ok(()),
+        }
+    }
+
+    /// Takes a list of parts, or a part, whose text or reasoning may be such a list again.
+    fn parts(&self, value: &Value, draft: &mut Draft<'_>, out: &mut Vec<Event>) {
+        for part in list(value) {
+            if let Some(text) = part.get(&self.part.text) {
+                draft.text(&flat(text, &self.part.text), out);
+            } else if let Some(text) = part.get(&self.part.reasoning) {
+                draft.reasoning(&flat(text, &self.part.text), out);
+            }
+        }
+    }
+}
+
+fn list(value: &Value) -> &[Value] {
+    value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice)
+}
+
+fn flat(value: &Value, key: &str) -> String {
+    list(value)
+        .iter()
+        .filter_map(|part| part.as_str().or_else(|| part.get(key)?.as_str()))
+        .collect()
+}
+
+impl PiecePlaces {
+    fn new(reply: &ReplyPlaces) -> PiecePlaces {
+        let (mut places, piece) = (Places::default(), &reply.call_piece);
+        PiecePlaces {
+            index: places.group(&piece.index),
+            id: places.group(&piece.id),
+            name: places.group(&piece.name),
+            arguments: places.group(&piece.arguments),
+            places,
+        }
+    }
+
+    fn read(
+        &self,
+        raw: &RawValue,
+        draft: &mut Draft<'_>,
+        out: &mut Vec<Event>,
+    ) -> Result<(), serde_json::Error> {
+        let found = self.places.read(raw.get())?;
+        let arguments = found.first(self.arguments);
+        let text = arguments.and_then(string);
+        let whole = text.is_none() && arguments.is_some();
+        let arguments = text.or_else(|| arguments.map(|raw| raw.get().into())).unwrap_or_default();
+        let piece = CallPiece {
+            index: found.count(self.index),
+            id: found.text(self.id),
+            name: found.text(self.name),
+            arguments,
+            whole,
+        };
+        draft.call(&piece, out);
+        Ok(())
+    }
+}
+
+impl UsageCounts {
+    fn new(reply: &ReplyPlaces) -> UsageCounts {
+        let (mut places, counts) = (Places::default(), &reply.usage_counts);
+        UsageCounts {
+            input: places.group(&counts.input),
+            output: places.group(&counts.output),
+            cached: places.group(&counts.cached),
+            cache_write: places.group(&counts.cache_write),
+            reasoning: places.group(&counts.reasoning),
+            places,
+        }
+    }
+
+    fn read(&self, raw: &RawValue) -> Option<Usage> {
+        let found = self.places.read(raw.get()).ok()?;
+        let (input, output) = (found.count(self.input), found.count(self.output));
+        (input.is_some() || output.is_some()).then(|| Usage {
+            input: input.unwrap_or_default(),
+            output: output.unwrap_or_default(),
+            cached: found.count(self.cached),
+            cache_write: found.count(self.cache_write),
+            reasoning: found.count(self.reasoning),
+        })
+    }
+}
+
+impl ProgressCounts {
+    fn new(reply: &ReplyPlaces) -> ProgressCounts {
+        let (mut places, counts) = (Places::default(), &reply.progress_counts);
+        ProgressCounts {
+            done: places.group(&counts.done),
+            total: places.group(&counts.total),
+            places,
+        }
+    }
+
+    fn read(&self, raw: &RawValue) -> Option<Event> {
+        let found = self.places.read(raw.get()).ok()?;
+        Some(Event::Progress { done: found.count(self.done)?, total: found.count(self.total)? })
+    }
+}

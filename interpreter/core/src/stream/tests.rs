@@ -1,0 +1,155 @@
+//! Hostile input, sizes and what cases cannot ask: any bytes, any cuts, bounded memory.
+
+use super::{Context, Ending, Reply};
+use crate::event::Event;
+use crate::spec::{Spec, packed};
+use proptest::prelude::*;
+use std::sync::LazyLock;
+
+static SPEC: LazyLock<Spec> = LazyLock::new(|| packed().unwrap());
+
+fn events(chunks: &[&[u8]], status: u16, context: &Context) -> Vec<Event> {
+    let (mut reply, mut out) =
+        (Reply::new(&SPEC, SPEC.dialect("openai-chat").unwrap(), context), Vec::new());
+    reply.status(status, [("Retry-After", "3")]);
+    chunks.iter().for_each(|chunk| reply.push(chunk, &mut out));
+    reply.end(&Ending::Complete, &mut out);
+    out
+}
+
+/// Joins pieces that only the cut of the chunks parts.
+fn joined(events: Vec<Event>) -> Vec<Event> {
+    let mut out: Vec<Event> = Vec::new();
+    for event in events {
+        match (out.last_mut(), &event) {
+            (Some(Event::Text { text: before }), Event::Text { text })
+            | (Some(Event::Reasoning { text: before }), Event::Reasoning { text }) => {
+                before.push_str(text);
+            }
+            _ => out.push(event),
+        }
+    }
+    out
+}
+
+fn context() -> Context {
+    Context { tools: ["read", "bash"].map(String::from).to_vec(), ..Context::default() }
+}
+
+/// Pieces from which hostile streams are made.
+fn scraps() -> impl Strategy<Value = Vec<u8>> {
+    let text = |text: &str| text.as_bytes().to_vec();
+    let delta = |content: &str| {
+        format!(
+            "data: {{\"choices\":[{{\"delta\":{{\"content\":{}}}}}]}}\n\n",
+            serde_json::json!(content)
+        )
+        .into_bytes()
+    };
+    prop_oneof![
+        Just(text("data: ")),
+        Just(text("\n")),
+        Just(text("\r\n")),
+        Just(text("\r")),
+        Just(text(": ping\n")),
+        Just(text("\u{feff}")),
+        Just(text("event: error\n")),
+        Just(text("[DONE]")),
+        Just(text("{\"error\":{\"message\":\"no\"}}")),
+        Just(text("{\"a\":[")),
+        Just(text("}]}")),
+        Just(text("data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}]}\n\n")),
+        Just(text(
+            "data: {\"choices\":[{\"delta\":{\"tool_calls\":[{\"index\":0,\"id\":\"a\",\"function\":{\"name\":\"read\",\"arguments\":\"{\\\"p\"}}]}}]}\n\n"
+        )),
+        Just(text(
+            "data: {\"choices\":[{\"delta\":{\"tool_calls\":[{\"function\":{\"arguments\":{\"x\":1}}}]}}],\"usage\":{\"prompt_tokens\":1.5}}\n\n"
+        )),
+        prop::sample::select(vec![
+            "<think>",
+            "</think>",
+            "<tool_call>\n",
+            "{\"name\": \"read\", \"arguments\": {}}",
+            "</tool_call>",
+            "[TOOL_CALLS]",
+            "\n",
+            "hello ",
+            "{\"name\":",
+            "<｜DSML｜tool_calls>",
+            "<"
+        ])
+        .prop_map(delta),
+        prop::collection::vec(any::<u8>(), 0..12),
+    ]
+}
+
+proptest! {
+    #[test]
+    fn any_cut_gives_the_same_events(scraps in prop::collection::vec(scraps(), 0..24), cuts in prop::collection::vec(0usize..4000, 0..12), refused: bool) {
+        let whole = scraps.concat();
+        let mut cuts: Vec<usize> = cuts.into_iter().map(|cut| cut % (whole.len() + 1)).chain([0, whole.len()]).collect();
+        cuts.sort_unstable();
+        let chunks: Vec<&[u8]> = cuts.windows(2).map(|pair| &whole[pair[0]..pair[1]]).collect();
+        let status = if refused { 500 } else { 200 };
+        let context = context();
+        let all = joined(events(&[&whole], status, &context));
+        prop_assert_eq!(&joined(events(&chunks, status, &context)), &all);
+        let bytes: Vec<&[u8]> = whole.chunks(1).collect();
+        prop_assert_eq!(&joined(events(&bytes, status, &context)), &all);
+    }
+
+    #[test]
+    fn a_reply_ends_in_exactly_one_finish_or_error(scraps in prop::collection::vec(scraps(), 0..24)) {
+        let out = events(&[&scraps.concat()], 200, &context());
+        let ends = out.iter().filter(|event| matches!(event, Event::Finish { .. } | Event::Error(_))).count();
+        prop_assert_eq!(ends, 1);
+        let failed = matches!(out.last(), Some(Event::Error(_)));
+        prop_assert!(failed || matches!(out.last(), Some(Event::Finish { .. })), "{out:?}");
+        prop_assert!(!failed || out.iter().all(|event| !matches!(event, Event::ToolCall(_))), "{out:?}");
+    }
+}
+
+#[test]
+fn an_endless_line_is_given_up_and_not_kept() {
+    let context = Context { max_frame_bytes: 1000, ..context() };
+    let dialect = SPEC.dialect("openai-chat").unwrap();
+    for start in ["data: ", "", "{", "data: x\ndata: ", "<html>"] {
+        let (mut reply, mut out) = (Reply::new(&SPEC, dialect, &context), Vec::new());
+        reply.push(start.as_bytes(), &mut out);
+        (0..100).for_each(|_| reply.push(&[b'x'; 100], &mut out));
+        assert!(reply.over(), "{start}");
+        reply.end(&Ending::Complete, &mut out);
+        let Some(Event::Error(failure)) = out.last() else { panic!("{start}: {out:?}") };
+        assert_eq!((failure.kind.as_str(), failure.retry.as_str()), ("bad_frame", "no"), "{start}");
+    }
+}
+
+#[test]
+fn a_block_that_never_closes_becomes_text() {
+    let context = Context { max_frame_bytes: 500, ..context() };
+    let mut body =
+        String::from("data: {\"choices\":[{\"delta\":{\"content\":\"<tool_call>\\n\"}}]}\n\n");
+    (0..50).for_each(|_| {
+        body.push_str(
+            "data: {\"choices\":[{\"delta\":{\"content\":\"twenty letters, about\"}}]}\n\n",
+        )
+    });
+    let (mut reply, mut out) =
+        (Reply::new(&SPEC, SPEC.dialect("openai-chat").unwrap(), &context), Vec::new());
+    reply.push(body.as_bytes(), &mut out);
+    let shown: usize =
+        out.iter().map(|event| if let Event::Text { text } = event { text.len() } else { 0 }).sum();
+    assert!(shown > 1000, "{shown}");
+}
+
+#[test]
+fn every_example_of_the_quirks_holds() {
+    for rule in &SPEC.quirks {
+        for (examples, wanted) in [(&rule.hit, true), (&rule.miss, false)] {
+            for example in examples {
+                assert_eq!(rule.when.holds(example), wanted, "{}: {example}", rule.id);
+            }
+        }
+        rule.when.check().unwrap();
+    }
+}

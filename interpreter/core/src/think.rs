@@ -1,0 +1,244 @@
+//! Splits reasoning written between inline tags from the answer, piece by piece. It keeps at most one tag's length of text.
+
+/// A piece of a reply, told apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Piece<'a> {
+    /// Answer.
+    Text(&'a str),
+    /// Reasoning.
+    Reasoning(&'a str),
+}
+
+/// A splitter for one reply.
+///
+/// An opening tag counts only at the start of the reply or of a line, because prose may speak about tags. Inside, tags of the
+/// same name are counted and dropped. Blanks directly after a tag are dropped.
+#[derive(Debug)]
+pub struct Splitter<'t> {
+    tags: &'t [String],
+    /// What may be the beginning of a tag.
+    held: String,
+    depth: usize,
+    /// The name that opened; none while the template opened and the reply has not said the name.
+    name: Option<usize>,
+    /// Only blanks since the last line break.
+    line_start: bool,
+    /// Only blanks since the reply began.
+    fresh: bool,
+    /// Blanks are dropped until something else comes.
+    trim: bool,
+}
+
+enum Tag {
+    Open(usize, usize),
+    Close(usize, usize),
+    Half,
+    No,
+}
+
+impl<'t> Splitter<'t> {
+    /// Returns a splitter for `tags` (names without brackets); `opens_inside` when the prompt already opened one.
+    pub fn new(tags: &'t [String], opens_inside: bool) -> Splitter<'t> {
+        let depth = usize::from(opens_inside && !tags.is_empty());
+        Splitter {
+            tags,
+            held: String::new(),
+            depth,
+            name: None,
+            line_start: true,
+            fresh: true,
+            trim: depth > 0,
+        }
+    }
+
+    /// Says that the server parts the reasoning itself, so that the text does not begin inside a tag after all.
+    pub fn parted_by_server(&mut self) {
+        if self.fresh {
+            self.depth = 0;
+        }
+    }
+
+    /// Takes the next piece and hands on what is certain.
+    pub fn push(&mut self, piece: &str, out: &mut dyn FnMut(Piece<'_>)) {
+        if self.held.is_empty() {
+            self.scan(piece, false, out);
+        } else {
+            let mut all = std::mem::take(&mut self.held);
+            all.push_str(piece);
+            self.scan(&all, false, out);
+        }
+    }
+
+    /// Hands on what was held back; the reply has ended.
+    pub fn end(&mut self, out: &mut dyn FnMut(Piece<'_>)) {
+        let held = std::mem::take(&mut self.held);
+        self.scan(&held, true, out);
+    }
+
+    fn scan(&mut self, all: &str, last: bool, out: &mut dyn FnMut(Piece<'_>)) {
+        let (mut from, mut at) = (0, 0);
+        while let Some(found) = all.get(at..).and_then(|rest| rest.find('<')) {
+            self.notice(all.get(at..at + found).unwrap_or_default());
+            at += found;
+            match self.tag(all.get(at..).unwrap_or_default()) {
+                Tag::Half if !last => {
+                    self.emit(all.get(from..at).unwrap_or_default(), out);
+                    self.held.push_str(all.get(at..).unwrap_or_default());
+                    return;
+                }
+                Tag::Open(name, length) => {
+                    self.emit(all.get(from..at).unwrap_or_default(), out);
+                    self.open(name);
+                    at += length;
+                    from = at;
+                }
+                Tag::Close(name, length) => {
+                    self.emit(all.get(from..at).unwrap_or_default(), out);
+                    self.close(name);
+                    at += length;
+                    from = at;
+                }
+                Tag::Half | Tag::No => {
+                    self.notice("<");
+                    at += 1;
+                }
+            }
+        }
+        self.notice(all.get(at..).unwrap_or_default());
+        self.emit(all.get(from..).unwrap_or_default(), out);
+    }
+
+    fn open(&mut self, name: usize) {
+        let repeats_the_template = self.depth == 1 && self.name.is_none() && self.fresh;
+        self.depth = if repeats_the_template { 1 } else { self.depth + 1 };
+        self.name.get_or_insert(name);
+        self.fresh = false;
+        self.trim |= self.depth == 1;
+    }
+
+    fn close(&mut self, name: usize) {
+        self.name.get_or_insert(name);
+        self.depth -= 1;
+        if self.depth == 0 {
+            (self.name, self.line_start, self.trim) = (None, true, true);
+        }
+    }
+
+    /// Which tag `rest`, which begins with `<`, begins with, as far as it counts here.
+    fn tag(&self, rest: &str) -> Tag {
+        let inside = self.depth > 0;
+        if !inside && !self.line_start {
+            return Tag::No;
+        }
+        let mut half = false;
+        for (i, name) in self.tags.iter().enumerate() {
+            if inside && self.name.is_some_and(|open| open != i) {
+                continue;
+            }
+            match matching(rest, "<", name) {
+                Some(Some(length)) => return Tag::Open(i, length),
+                Some(None) => half = true,
+                None => {}
+            }
+            match matching(rest, "</", name).filter(|_| inside) {
+                Some(Some(length)) => return Tag::Close(i, length),
+                Some(None) => half = true,
+                None => {}
+            }
+        }
+        if half { Tag::Half } else { Tag::No }
+    }
+
+    /// Keeps track of where in a line and a reply the text is.
+    fn notice(&mut self, text: &str) {
+        let blank = |part: &str| part.chars().all(char::is_whitespace);
+        self.line_start = match text.rfind('\n') {
+            Some(at) => blank(text.get(at..).unwrap_or_default()),
+            None => self.line_start && blank(text),
+        };
+        self.fresh = self.fresh && blank(text);
+    }
+
+    fn emit(&mut self, text: &str, out: &mut dyn FnMut(Piece<'_>)) {
+        let text = if self.trim { text.trim_start() } else { text };
+        if text.is_empty() {
+            return;
+        }
+        self.trim = false;
+        out(if self.depth > 0 { Piece::Reasoning(text) } else { Piece::Text(text) });
+    }
+}
+
+/// Whether `rest` begins with the tag (its length), could become it (nothing), or neither.
+fn matching(rest: &str, bracket: &str, name: &str) -> Option<Option<usize>> {
+    let length = bracket.len() + name.len() + 1;
+    let same = |at: usize, byte: u8| {
+        let want = bracket.bytes().chain(name.bytes()).chain([b'>']).nth(at);
+        want.is_some_and(|want| want.eq_ignore_ascii_case(&byte))
+    };
+    if !rest.bytes().take(length).enumerate().all(|(at, byte)| same(at, byte)) {
+        return None;
+    }
+    Some((rest.len() >= length).then_some(length))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Piece, Splitter};
+    use proptest::prelude::*;
+
+    fn tags() -> Vec<String> {
+        ["think", "thinking", "thought", "reasoning"].map(String::from).to_vec()
+    }
+
+    fn split(pieces: &[&str], inside: bool) -> (String, String) {
+        let (tags, mut text, mut reasoning) = (tags(), String::new(), String::new());
+        let mut splitter = Splitter::new(&tags, inside);
+        let mut keep = |piece: Piece<'_>| match piece {
+            Piece::Text(piece) => text.push_str(piece),
+            Piece::Reasoning(piece) => reasoning.push_str(piece),
+        };
+        pieces.iter().for_each(|piece| splitter.push(piece, &mut keep));
+        splitter.end(&mut keep);
+        (text, reasoning)
+    }
+
+    proptest! {
+        #[test]
+        fn any_cut_splits_the_same(parts in prop::collection::vec(prop::sample::select(vec!["<think>", "</think>", "</thinking>", "<thought>",
+            "<", "</", "th", "ink>", "\n", " ", "é", "a"]), 0..24), cuts in prop::collection::vec(0usize..200, 0..8), inside: bool) {
+            let whole: String = parts.concat();
+            let mut cuts: Vec<usize> = cuts.into_iter().map(|cut| cut % (whole.len() + 1)).filter(|cut| whole.is_char_boundary(*cut)).collect();
+            cuts.extend([0, whole.len()]);
+            cuts.sort_unstable();
+            let pieces: Vec<&str> = cuts.windows(2).map(|pair| &whole[pair[0]..pair[1]]).collect();
+            prop_assert_eq!(split(&pieces, inside), split(&[&whole], inside));
+        }
+    }
+
+    #[test]
+    fn reasoning_parted_by_the_server_means_the_text_is_text() {
+        let tags = tags();
+        let mut splitter = Splitter::new(&tags, true);
+        splitter.parted_by_server();
+        let mut got = Vec::new();
+        splitter.push("answer", &mut |piece| got.push(format!("{piece:?}")));
+        assert_eq!(got, [r#"Text("answer")"#]);
+    }
+
+    #[test]
+    fn no_more_than_a_tag_is_held_back() {
+        let tags = tags();
+        let mut splitter = Splitter::new(&tags, false);
+        let mut seen = 0;
+        for _ in 0..1000 {
+            splitter.push("<reasonin", &mut |piece| {
+                if let Piece::Text(text) = piece {
+                    seen += text.len()
+                }
+            });
+            assert!(splitter.held.len() < "</reasoning>".len());
+        }
+        assert!(seen > 8000);
+    }
+}
