@@ -6,6 +6,7 @@ pub mod acp;
 pub mod dialect;
 pub mod edit;
 pub mod event;
+pub mod examples;
 pub mod message;
 pub mod prompt;
 pub mod quirk;

@@ -1,0 +1,155 @@
+//! Runs the examples that every rule carries. It decides nothing itself: it asks what would decide a real case.
+
+use crate::spec::{DefaultRule, Judged, Problem, Rule, Spec, When};
+use serde_json::Value;
+
+/// The examples of one rule, run.
+#[derive(Debug, Clone)]
+pub struct Ran {
+    /// The file the rule stands in.
+    pub file: String,
+    /// The rule's id.
+    pub rule: String,
+    /// The examples that did not turn out as written, with their places.
+    pub problems: Vec<Problem>,
+}
+
+/// Runs the examples of every rule of `spec`, in the order of the files.
+pub fn run(spec: &Spec) -> Vec<Ran> {
+    let rules = spec.hardline.iter().chain(&spec.quirks).map(|rule| Examples::of(rule).run(spec));
+    let defaults = spec.defaults.iter().filter_map(Examples::of_default);
+    rules.chain(defaults.map(|examples| examples.run(spec))).collect()
+}
+
+/// Returns every example of `spec` that does not turn out as written; empty for a spec that keeps its word.
+pub fn problems(spec: &Spec) -> Vec<Problem> {
+    run(spec).into_iter().flat_map(|ran| ran.problems).collect()
+}
+
+/// Returns whether a rule about `about` hits `example`, or `None` for an example nothing here can read.
+///
+/// An object is the record itself. A kind of record whose examples are written otherwise, as a command is by
+/// its line, gets its arm here.
+fn hits(about: &str, when: &When, example: &Value) -> Option<bool> {
+    match (about, example) {
+        (_, Value::Object(_)) => Some(when.holds(example)),
+        _ => None,
+    }
+}
+
+struct Examples<'a> {
+    file: &'a str,
+    id: &'a str,
+    pointer: &'a str,
+    about: &'a str,
+    when: &'a When,
+    hit: &'a [Value],
+    miss: &'a [Value],
+}
+
+impl<'a> Examples<'a> {
+    fn of(rule: &'a Rule) -> Examples<'a> {
+        Examples {
+            file: &rule.file,
+            id: &rule.id,
+            pointer: &rule.pointer,
+            about: &rule.about,
+            when: &rule.when,
+            hit: &rule.hit,
+            miss: &rule.miss,
+        }
+    }
+
+    fn of_default(rule: &'a DefaultRule) -> Option<Examples<'a>> {
+        let Judged::When { about, when } = &rule.judged else { return None };
+        Some(Examples {
+            file: "permission/defaults.json",
+            id: &rule.id,
+            pointer: &rule.pointer,
+            about,
+            when,
+            hit: &rule.hit,
+            miss: &rule.miss,
+        })
+    }
+
+    fn run(&self, spec: &Spec) -> Ran {
+        let hit = self.hit.iter().enumerate().map(|(i, each)| ("hit", i, each));
+        let miss = self.miss.iter().enumerate().map(|(i, each)| ("miss", i, each));
+        let problems =
+            hit.chain(miss).flat_map(|(kind, i, each)| self.check(spec, kind, i, each)).collect();
+        Ran { file: self.file.into(), rule: self.id.into(), problems }
+    }
+
+    fn check(&self, spec: &Spec, kind: &str, index: usize, example: &Value) -> Vec<Problem> {
+        let pointer = format!("{}/examples/{kind}/{index}", self.pointer);
+        let mut messages = self.unknown(spec, example);
+        match hits(self.about, self.when, example) {
+            Some(true) if kind == "miss" => {
+                messages.push(format!("rule {:?} hits this example, which it must miss", self.id));
+            }
+            Some(false) if kind == "hit" => {
+                messages.push(format!("rule {:?} misses this example, which it must hit", self.id));
+            }
+            _ => {}
+        }
+        let (line, column) =
+            if messages.is_empty() { (1, 1) } else { spec.place(self.file, &pointer) };
+        let problem = |message| Problem { file: self.file.into(), line, column, message };
+        messages.into_iter().map(problem).collect()
+    }
+
+    /// A fact that the record does not have would make a `miss` true for the wrong reason.
+    fn unknown(&self, spec: &Spec, example: &Value) -> Vec<String> {
+        let Some(facts) = spec.records.get(self.about) else { return Vec::new() };
+        let known: Vec<&str> = facts.keys().map(String::as_str).collect();
+        let keys = example.as_object().into_iter().flatten().map(|(key, _)| key);
+        keys.filter(|key| !facts.contains_key(*key))
+            .map(|key| format!("no fact {key:?} here; there are: {}", known.join(", ")))
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::spec::{Files, PACK, schemas};
+
+    /// Runs the examples of the packed spec with another `quirks.json` and compares what they say.
+    fn check(hit: &str, miss: &str, expected: &[&str]) {
+        let rule = format!(
+            "{{ \"rules\": [\n{{ \"id\": \"odd\", \"about\": \"frame\", \"when\": {{ \"body/x\": 1 }},\n\
+             \"examples\": {{ \"hit\": [{hit}],\n\"miss\": [{miss}] }} }}] }}"
+        );
+        let mut files = Files::packed(PACK);
+        files.set("quirks.json", rule);
+        let spec = Spec::load(&files, Some(&schemas())).unwrap();
+        let found = problems(&spec);
+        let odd = found.iter().filter(|problem| problem.file == "quirks.json");
+        assert_eq!(odd.map(ToString::to_string).collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn examples_are_held_to_their_word() {
+        let (hit, miss) = (r#"{ "body": { "x": 1 } }"#, r#"{ "body": {} }"#);
+        check(hit, miss, &[]);
+        check(
+            miss,
+            hit,
+            &[
+                "quirks.json:3:23: rule \"odd\" misses this example, which it must hit",
+                "quirks.json:4:10: rule \"odd\" hits this example, which it must miss",
+            ],
+        );
+        check(
+            hit,
+            r#"{ "boddy": {} }"#,
+            &["quirks.json:4:10: no fact \"boddy\" here; there are: body, dialect"],
+        );
+    }
+
+    #[test]
+    fn the_packed_spec_keeps_its_word() {
+        assert_eq!(problems(&crate::spec::packed().unwrap()), []);
+    }
+}
