@@ -1,0 +1,55 @@
+//! The answers this build gives: one small file per area, each of which only reads the question and calls core.
+
+mod edit;
+mod hardline;
+mod prompt;
+
+use crate::reply::Reply;
+use lembas_core::spec::{Answers, Area, Spec};
+use serde_json::Value;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// What a question gets that no area of this build answers.
+pub(crate) const NO_AREA: &str = "no such area in this build";
+
+/// This build, answering by one spec.
+#[derive(Debug)]
+pub struct Here {
+    spec: Spec,
+}
+
+impl Answers for Here {
+    fn edit(&self, input: &Value) -> Result<Value, String> {
+        edit::answer(&self.spec, input)
+    }
+
+    fn hardline(&self, input: &Value) -> Result<Value, String> {
+        hardline::answer(&self.spec, input)
+    }
+
+    fn prompt(&self, input: &Value) -> Result<Value, String> {
+        prompt::answer(&self.spec, input)
+    }
+}
+
+impl Here {
+    /// Returns this build with `spec`.
+    pub fn new(spec: Spec) -> Here {
+        Here { spec }
+    }
+
+    /// Returns the spec it answers by.
+    pub fn spec(&self) -> &Spec {
+        &self.spec
+    }
+
+    /// Answers a question; a panic is a bug, but one that must not take the other cases with it.
+    pub(crate) fn ask(&self, area: &str, input: &Value) -> Reply {
+        let Some(area) = Area::named(area) else { return Reply::Pending(NO_AREA.into()) };
+        match catch_unwind(AssertUnwindSafe(|| self.answer(area, input))) {
+            Ok(Ok(out)) => Reply::Out(out),
+            Ok(Err(error)) => Reply::Error(error),
+            Err(_) => Reply::Error("it panicked; the reason is on standard error".into()),
+        }
+    }
+}

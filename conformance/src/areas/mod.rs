@@ -1,3 +1,0 @@
-//! One answer a conformance area.
-
-pub(crate) mod edit;

@@ -1,0 +1,175 @@
+//! The reference of a spec as Markdown, made from the data alone.
+
+use crate::error::Error;
+use lembas_codegen::spec::{Decision, Judged, Mode, Offered, Rule, Spec, Tool};
+use lembas_core::spec;
+use serde_json::Value;
+use std::io::{self, Write};
+
+/// Writes the reference of the packed spec to `out`.
+///
+/// # Errors
+/// The reference could not be written.
+pub fn doc(out: &mut dyn Write) -> Result<(), Error> {
+    let spec = crate::source::packed_spec()?;
+    writeln!(out, "# Harness {}", spec.version)?;
+    tools(out, &spec)?;
+    modes(out, &spec)?;
+    rules(out, &spec, "Hardline", "Any hit refuses the call, in every mode.", &spec.hardline)?;
+    defaults(out, &spec)?;
+    rules(out, &spec, "Quirks", "What servers do and what is made of it.", &spec.quirks)?;
+    records(out, &spec)?;
+    writeln!(out, "\n## Conformance areas\n")?;
+    for area in spec::Area::ALL {
+        writeln!(out, "- `{}`", area.name())?;
+    }
+    Ok(())
+}
+
+fn tools(out: &mut dyn Write, spec: &Spec) -> io::Result<()> {
+    writeln!(out, "\n## Tools")?;
+    spec.tools.iter().try_for_each(|tool| one_tool(out, tool))
+}
+
+fn one_tool(out: &mut dyn Write, tool: &Tool) -> io::Result<()> {
+    writeln!(out, "\n### `{}`\n\n{}\n", tool.name, tool.description)?;
+    let alone = if tool.exclusive { ", runs alone" } else { "" };
+    let Tool { id, scope, .. } = tool;
+    writeln!(
+        out,
+        "`tools/{id}.json`, {scope}, {}{alone}, {}.",
+        tool.class.name(),
+        offered(&tool.modes)
+    )?;
+    let former: Vec<&str> = tool.aliases.values().flatten().map(String::as_str).collect();
+    if !former.is_empty() {
+        writeln!(out, "Also called: {}.", code(&former))?;
+    }
+    let required = tool.parameters["required"].as_array();
+    let properties = tool.parameters["properties"].as_object();
+    if properties.is_some_and(|all| !all.is_empty()) {
+        writeln!(out, "\n| argument | type | | also | |\n|---|---|---|---|---|")?;
+    }
+    for (name, schema) in properties.into_iter().flatten() {
+        let needed = required.is_some_and(|all| all.iter().any(|each| each == name));
+        let needed = if needed { "required" } else { "" };
+        let aliases = tool.argument_aliases.iter().filter(|(_, to)| *to == name);
+        let aliases: Vec<&str> = aliases.map(|(alias, _)| alias.as_str()).collect();
+        let about = cell(schema["description"].as_str().unwrap_or_default());
+        writeln!(out, "| `{name}` | {} | {needed} | {} | {about} |", kind(schema), code(&aliases))?;
+    }
+    Ok(())
+}
+
+fn offered(modes: &Offered) -> String {
+    match modes {
+        Offered::All(_) => "offered in every mode".into(),
+        Offered::Some(modes) => {
+            format!("offered in {}", code(&modes.iter().map(String::as_str).collect::<Vec<_>>()))
+        }
+    }
+}
+
+fn kind(schema: &Value) -> String {
+    match (schema["enum"].as_array(), schema["type"].as_str()) {
+        (Some(options), _) => options.iter().map(Value::to_string).collect::<Vec<_>>().join(", "),
+        (None, Some("array")) => format!("list of {}", kind(&schema["items"])),
+        (None, kind) => kind.unwrap_or("any").into(),
+    }
+}
+
+fn modes(out: &mut dyn Write, spec: &Spec) -> io::Result<()> {
+    writeln!(
+        out,
+        "\n## Modes\n\nStrictest first. The first row that holds decides; if none does, the rules' verdict stands."
+    )?;
+    spec.modes.iter().try_for_each(|mode| one_mode(out, spec, mode))
+}
+
+fn one_mode(out: &mut dyn Write, spec: &Spec, mode: &Mode) -> io::Result<()> {
+    writeln!(out, "\n### {}\n\n{}\n", mode.id, mode.about)?;
+    for row in &mode.decide {
+        let when = condition(spec, "permission/modes.json", &row.pointer);
+        let say = if row.say.is_empty() { String::new() } else { format!(": {}", row.say) };
+        writeln!(out, "- `{when}`: {}{say}", decision(row.then))?;
+    }
+    Ok(())
+}
+
+fn rules(
+    out: &mut dyn Write,
+    spec: &Spec,
+    title: &str,
+    about: &str,
+    rules: &[Rule],
+) -> io::Result<()> {
+    writeln!(out, "\n## {title}\n\n{about}\n\n| rule | when | then |\n|---|---|---|")?;
+    for rule in rules {
+        let when = condition(spec, &rule.file, &rule.pointer);
+        let action = rule.action.as_ref().map(|action| format!("`{action}` ")).unwrap_or_default();
+        writeln!(
+            out,
+            "| {} | {} `{}` | {action}{} |",
+            rule.id,
+            rule.about,
+            cell(&when),
+            cell(&rule.say)
+        )?;
+    }
+    Ok(())
+}
+
+fn defaults(out: &mut dyn Write, spec: &Spec) -> io::Result<()> {
+    writeln!(
+        out,
+        "\n## Default rules\n\nPer pattern the last row wins, across patterns the strictest.\n\n| rule | tool | when | then |\n|---|---|---|---|"
+    )?;
+    for rule in &spec.defaults {
+        let when = match &rule.judged {
+            Judged::Pattern(pattern) => pattern.clone(),
+            Judged::When { .. } => condition(spec, "permission/defaults.json", &rule.pointer),
+        };
+        writeln!(
+            out,
+            "| {} | {} | `{}` | {} |",
+            rule.id,
+            rule.tool,
+            cell(&when),
+            decision(rule.then)
+        )?;
+    }
+    Ok(())
+}
+
+fn records(out: &mut dyn Write, spec: &Spec) -> io::Result<()> {
+    writeln!(out, "\n## Facts\n\nWhat conditions can ask.\n\n| record | fact | |\n|---|---|---|")?;
+    for (record, facts) in &spec.records {
+        for (name, fact) in facts {
+            writeln!(out, "| {record} | `{name}` | {} |", cell(&fact.doc))?;
+        }
+    }
+    Ok(())
+}
+
+/// The condition at a rule's or row's pointer, as its file has it.
+fn condition(spec: &Spec, file: &str, pointer: &str) -> String {
+    let json: Value = serde_json::from_str(spec.text(file).unwrap_or_default()).unwrap_or_default();
+    json.pointer(&format!("{pointer}/when")).map(Value::to_string).unwrap_or_default()
+}
+
+fn decision(decision: Decision) -> &'static str {
+    match decision {
+        Decision::Allow => "allow",
+        Decision::Ask => "ask",
+        Decision::Deny => "deny",
+    }
+}
+
+fn code(names: &[&str]) -> String {
+    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+}
+
+/// Makes a text fit into a cell of a table.
+fn cell(text: &str) -> String {
+    text.replace('|', "\\|").replace('\n', " ")
+}
