@@ -14,6 +14,12 @@ use tempfile::NamedTempFile;
 /// The answer that a case, by its index in its file, expects from now on.
 pub(crate) type Change = (usize, Value);
 
+/// Returns an error if any of the files could not be written.
+pub(crate) fn possible(suites: &[Suite]) -> Result<(), Error> {
+    let on_disk = suites.iter().all(|suite| suite.on_disk.is_some());
+    if on_disk { Ok(()) } else { Err(Error::input(NOT_ON_DISK)) }
+}
+
 /// Writes the changes of every file; each is replaced as a whole, and none unless all could be worked out.
 pub(crate) fn save(changed: &[(&Suite, Vec<Change>)]) -> Result<(), Error> {
     let mut ready = Vec::new();
@@ -34,7 +40,7 @@ pub(crate) fn save(changed: &[(&Suite, Vec<Change>)]) -> Result<(), Error> {
     Ok(())
 }
 
-pub(crate) const NOT_ON_DISK: &str = "the cases packed into the program cannot be written; \
+const NOT_ON_DISK: &str = "the cases packed into the program cannot be written; \
     name the files to record into with --harness DIR or --cases FILE";
 
 fn replace(path: &Path, text: &str) -> std::io::Result<()> {

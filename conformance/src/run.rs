@@ -80,6 +80,9 @@ pub fn run(options: &Options, out: &mut dyn Write) -> Result<Outcome, Error> {
     if !suites.iter().any(|suite| selected(suite, options).next().is_some()) {
         return Err(nothing(options, &suites));
     }
+    if options.record.is_some() {
+        record::possible(&suites)?;
+    }
     let here = Here::new(spec);
     let mut peer = options.peer.as_ref().map(|command| Peer::new(command, options.timeout));
     let mut report = Report::new(out, options.json);
