@@ -96,8 +96,11 @@ pub(crate) enum Harness {
         /// The one after
         new: PathBuf,
     },
-    /// Print the reference of the spec in the program as Markdown
-    Doc,
+    /// Print the reference of a spec directory, or of the spec in the program, as Markdown
+    Doc {
+        /// The directory
+        dir: Option<PathBuf>,
+    },
 }
 
 /// Returns the run that records into `dir`.

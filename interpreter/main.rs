@@ -47,7 +47,7 @@ fn about_harness(errand: Harness) -> Result<Outcome, Error> {
         Harness::Check { dir } => harness::check(dir.as_deref(), &mut out),
         Harness::Record { all, dir } => run(&cli::recording(dir, all), &mut out),
         Harness::Diff { old, new } => harness::diff(&old, &new, &mut out),
-        Harness::Doc => harness::doc(&mut out).map(|()| Outcome::Passed),
+        Harness::Doc { dir } => harness::doc(dir.as_deref(), &mut out).map(|()| Outcome::Passed),
     }
 }
 

@@ -81,8 +81,17 @@ pub(crate) fn directory(dir: &Path) -> Result<(Files, Whole), Error> {
     Ok((files, whole))
 }
 
+/// Returns everything in `dir`, or in the texts packed into the binary, checked.
+pub(crate) fn whole(dir: Option<&Path>) -> Result<Whole, Error> {
+    match dir {
+        Some(dir) => Ok(directory(dir)?.1),
+        None => checked(&Files::packed(spec::PACK))
+            .map_err(|problems| Error::problems(Path::new("harness"), &problems)),
+    }
+}
+
 /// Checks everything in `files` and runs the examples of its rules.
-pub(crate) fn checked(files: &Files) -> Result<Whole, Vec<Problem>> {
+fn checked(files: &Files) -> Result<Whole, Vec<Problem>> {
     let whole = Whole::load(files, &spec::schemas())?;
     let problems = examples::problems(&whole.spec);
     if problems.is_empty() { Ok(whole) } else { Err(problems) }

@@ -217,7 +217,7 @@ fn two_specs_are_compared() {
 #[test]
 fn the_reference_names_every_part() {
     let mut out = Vec::new();
-    harness::doc(&mut out).unwrap();
+    harness::doc(None, &mut out).unwrap();
     let told = text(out);
     let spec = lembas_core::spec::packed().unwrap();
     let tools = spec.tools.iter().map(|tool| &tool.name);

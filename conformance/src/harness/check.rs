@@ -4,7 +4,7 @@ use crate::{
     error::{Error, Outcome},
     source,
 };
-use lembas_core::spec::{self, Area, Files, Spec, Tool, Whole};
+use lembas_core::spec::{Area, Spec, Tool, Whole};
 use std::{io::Write, path::Path};
 
 /// Checks everything in `dir`, or in the texts packed into the binary, and runs every rule's examples.
@@ -12,11 +12,7 @@ use std::{io::Write, path::Path};
 /// # Errors
 /// All problems, a line each; or the report could not be written.
 pub fn check(dir: Option<&Path>, out: &mut dyn Write) -> Result<Outcome, Error> {
-    let whole = match dir {
-        Some(dir) => source::directory(dir)?.1,
-        None => source::checked(&Files::packed(spec::PACK))
-            .map_err(|problems| Error::problems(Path::new("harness"), &problems))?,
-    };
+    let whole = source::whole(dir)?;
     let Whole { spec, cases, .. } = &whole;
     for tool in spec.tools.iter().filter(|tool| Tool::named(&tool.id).is_none()) {
         writeln!(

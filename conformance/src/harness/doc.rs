@@ -1,28 +1,32 @@
 //! The reference of a spec as Markdown, made from the data alone.
 
-use crate::error::Error;
-use lembas_codegen::spec::{Decision, Judged, Mode, Offered, Rule, Spec, Tool};
-use lembas_core::spec;
+use crate::{error::Error, source};
+use lembas_codegen::{
+    acp::{Protocol, Sender},
+    spec::{CaseFile, Decision, Judged, Mode, Offered, Rule, Spec, Tool},
+};
 use serde_json::Value;
-use std::io::{self, Write};
+use std::{
+    io::{self, Write},
+    path::Path,
+};
 
-/// Writes the reference of the packed spec to `out`.
+/// Writes the reference of the spec in `dir`, or of the packed one, to `out`.
 ///
 /// # Errors
-/// The reference could not be written.
-pub fn doc(out: &mut dyn Write) -> Result<(), Error> {
-    let spec = crate::source::packed_spec()?;
+/// The problems of the directory, a line each; or the reference could not be written.
+pub fn doc(dir: Option<&Path>, out: &mut dyn Write) -> Result<(), Error> {
+    let whole = source::whole(dir)?;
+    let spec = &whole.spec;
     writeln!(out, "# Harness {}", spec.version)?;
-    tools(out, &spec)?;
-    modes(out, &spec)?;
-    rules(out, &spec, "Hardline", "Any hit refuses the call, in every mode.", &spec.hardline)?;
-    defaults(out, &spec)?;
-    rules(out, &spec, "Quirks", "What servers do and what is made of it.", &spec.quirks)?;
-    records(out, &spec)?;
-    writeln!(out, "\n## Conformance areas\n")?;
-    for area in spec::Area::ALL {
-        writeln!(out, "- `{}`", area.name())?;
-    }
+    tools(out, spec)?;
+    modes(out, spec)?;
+    rules(out, spec, "Hardline", "Any hit refuses the call, in every mode.", &spec.hardline)?;
+    defaults(out, spec)?;
+    rules(out, spec, "Quirks", "What servers do and what is made of it.", &spec.quirks)?;
+    records(out, spec)?;
+    methods(out, &whole.protocol)?;
+    areas(out, &whole.cases)?;
     Ok(())
 }
 
@@ -147,6 +151,30 @@ fn records(out: &mut dyn Write, spec: &Spec) -> io::Result<()> {
         for (name, fact) in facts {
             writeln!(out, "| {record} | `{name}` | {} |", cell(&fact.doc))?;
         }
+    }
+    Ok(())
+}
+
+fn methods(out: &mut dyn Write, protocol: &Protocol) -> io::Result<()> {
+    writeln!(out, "\n## Protocol methods\n\n| method | | capability | |\n|---|---|---|---|")?;
+    for method in &protocol.methods {
+        let way = match (method.from, &method.result) {
+            (Sender::Client, Some(_)) => "client asks agent",
+            (Sender::Client, None) => "client tells agent",
+            (Sender::Agent, Some(_)) => "agent asks client",
+            (Sender::Agent, None) => "agent tells client",
+        };
+        let capability = method.capability.as_ref().map(|spot| code(&[&spot.name]));
+        let (capability, about) = (capability.unwrap_or_default(), cell(&method.doc));
+        writeln!(out, "| `{}` | {way} | {capability} | {about} |", method.name)?;
+    }
+    Ok(())
+}
+
+fn areas(out: &mut dyn Write, files: &[CaseFile]) -> io::Result<()> {
+    writeln!(out, "\n## Conformance areas\n\n| area | cases | |\n|---|---|---|")?;
+    for file in files {
+        writeln!(out, "| `{}` | {} | {} |", file.area, file.cases.len(), cell(&file.about))?;
     }
     Ok(())
 }
