@@ -1,7 +1,7 @@
 //! `conformance/<area>.json`: questions and the answers every implementation gives.
 
 use crate::{files::Files, problem::Problem, reader::Reader};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
 /// A file of cases.
@@ -25,11 +25,16 @@ pub struct Case {
     #[serde(rename = "in")]
     pub input: Value,
     /// The answer, or `{"one_of": [...]}`; absent in a case that waits to be recorded.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub expect: Option<Value>,
     /// Other keys: notes that the runner keeps and ignores.
     #[serde(flatten)]
     pub notes: Map<String, Value>,
+}
+
+/// An expectation of `null` is one; only a key that is not there is none.
+fn present<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Value>, D::Error> {
+    Value::deserialize(from).map(Some)
 }
 
 /// Reads all case files of a spec; with `schemas`, checks them.
@@ -66,5 +71,17 @@ fn check(reader: &mut Reader<'_>, name: &str, stem: &str, file: &CaseFile) {
                 format!("a second case called {:?}; names are unique in an area", case.name);
             reader.problem(name, &format!("/cases/{i}/name"), message);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn null_is_an_expectation() {
+        let read = |text: &str| serde_json::from_str::<Case>(text).unwrap().expect;
+        assert_eq!(read(r#"{ "name": "a", "in": 1, "expect": null }"#), Some(Value::Null));
+        assert_eq!(read(r#"{ "name": "a", "in": 1 }"#), None);
     }
 }
