@@ -37,9 +37,12 @@ impl Pattern {
     /// # Errors
     /// What is wrong with it.
     pub fn check(&self) -> Result<(), String> {
-        Regex::new(&self.text)
-            .map(drop)
-            .map_err(|e| format!("a pattern that does not compile: {e}"))
+        // The error draws the pattern over several lines; the last one says what is wrong.
+        Regex::new(&self.text).map(drop).map_err(|error| {
+            let drawn = error.to_string();
+            let last = drawn.lines().last().unwrap_or_default();
+            format!("a pattern that does not compile: {}", last.trim_start_matches("error: "))
+        })
     }
 
     /// Returns the compiled pattern, `None` for one that [`Pattern::check`] refuses.
