@@ -83,7 +83,8 @@ impl<'a> Reader<'a> {
                 self.problems.push(Problem {
                     file: name.into(),
                     line: error.line(),
-                    column: error.column(),
+                    // At the end of the text it counts from 0.
+                    column: error.column().max(1),
                     message: format!("not JSON: {error}"),
                 });
                 None
@@ -178,6 +179,10 @@ impl<'a> Reader<'a> {
     ) -> Option<&'r FactTypes> {
         if let Some(facts) = records.get(record) {
             return Some(facts);
+        }
+        if self.problems.iter().any(|problem| problem.file == "facts.json") {
+            // Every rule would complain about what is wrong there.
+            return None;
         }
         let known: Vec<&str> = records.keys().map(String::as_str).collect();
         self.problem(

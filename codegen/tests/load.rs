@@ -106,6 +106,7 @@ fn files() {
             ("quirks.json", "[] }", "no key \"ruels\" here; there are: sets, rules"),
         ],
     );
+    check(&[("facts.json", Text("{"))], &[("facts.json", "", "not JSON: ")]);
     check(&[("quirks.json", Text("{}"))], &[("quirks.json", "", "\"rules\" is missing here")]);
 }
 
