@@ -16,8 +16,24 @@ pub struct Limits {
     pub same_call: u32,
     /// What happens when a limit is reached.
     pub wrap_up: WrapUp,
+    /// Limits of reading a model's reply.
+    pub stream: StreamLimits,
     /// Limits of each tool's result.
     pub tools: ToolLimits,
+}
+
+/// Limits of reading a model's reply.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StreamLimits {
+    /// Most bytes of one frame; a frame may repeat the whole reply.
+    pub frame_bytes: usize,
+    /// Most bytes kept of a body that is an HTTP error.
+    pub error_bytes: usize,
+    /// Most characters of a server's words that quirks look at.
+    pub quirk_chars: usize,
+    /// Most characters of a server's words that are shown.
+    pub shown_chars: usize,
 }
 
 /// What a turn may use up; none of it is limited unless a number is given.

@@ -17,7 +17,8 @@ pub use dialect::{
     Roles, TextCall, TextForm, UsagePlaces,
 };
 pub use limits::{
-    BashLimits, Budgets, EditLimits, GrepLimits, Limits, ListLimits, ReadLimits, ToolLimits, WrapUp,
+    BashLimits, Budgets, EditLimits, GrepLimits, Limits, ListLimits, ReadLimits, StreamLimits,
+    ToolLimits, WrapUp,
 };
 pub use matcher::{Fold, Matcher};
 pub use mode::{Mode, ModeRow};

@@ -35,15 +35,11 @@ pub(super) struct Kept<'s> {
 }
 
 impl<'s> Draft<'s> {
-    /// Returns an empty draft.
-    pub(super) fn new(dialect: &'s Dialect, context: &'s Context) -> Draft<'s> {
+    /// Returns an empty draft that holds back at most `limit` bytes of what may be a call written as text.
+    pub(super) fn new(dialect: &'s Dialect, context: &'s Context, limit: usize) -> Draft<'s> {
         Draft {
             splitter: Splitter::new(&dialect.think_tags, context.opens_in_think),
-            text_calls: TextCalls::new(
-                &dialect.text_calls,
-                &context.tools,
-                context.max_frame_bytes,
-            ),
+            text_calls: TextCalls::new(&dialect.text_calls, &context.tools, limit),
             said: Kept {
                 calls: Calls::new(&context.tools, &context.call_prefix),
                 text: false,

@@ -4,13 +4,9 @@ use super::sse::Frames;
 use super::wait;
 use crate::event::Failure;
 use crate::quirk;
-use crate::spec::{Action, ErrorKeys, Rule, StatusFacts};
+use crate::spec::{Action, ErrorKeys, ReplyPlaces, Rule, StatusFacts, StreamLimits};
 use serde_json::Value;
 
-/// How many characters of the server's words are passed on.
-const SHOWN: usize = 600;
-/// How many characters of the server's words the quirks look at.
-const READ: usize = 6000;
 /// How deep errors are looked for inside each other.
 const DEEPEST: usize = 8;
 
@@ -24,10 +20,11 @@ pub(super) struct Words {
 }
 
 impl Words {
-    /// Takes the words out of a body or frame.
-    pub(super) fn of(body: &Value, keys: &ErrorKeys) -> Words {
+    /// Takes the words out of a body or frame: first where the dialect's errors sit, then anywhere.
+    pub(super) fn of(body: &Value, reply: &ReplyPlaces) -> Words {
         let mut words = Words::default();
-        words.read(body, keys, DEEPEST);
+        let inner = reply.error.iter().filter_map(|pointer| body.pointer(pointer));
+        inner.chain([body]).for_each(|each| words.read(each, &reply.error_keys, DEEPEST));
         words
     }
 
@@ -100,17 +97,19 @@ pub(super) struct Around<'a> {
     pub(super) headers: &'a Value,
     /// Whether the prompt is known to be well below the window.
     pub(super) roomy: bool,
+    /// How much of the words is looked at and shown.
+    pub(super) limits: StreamLimits,
 }
 
 /// Reads the body of an HTTP error: JSON, an event stream with the error in its first frames, or text.
-pub(super) fn body(bytes: &[u8], keys: &ErrorKeys) -> (Value, Words) {
+pub(super) fn body(bytes: &[u8], reply: &ReplyPlaces) -> (Value, Words) {
     let text = String::from_utf8_lossy(bytes);
     let json = serde_json::from_str(text.trim_start_matches('\u{feff}').trim())
         .ok()
         .or_else(|| framed(bytes));
     match json {
         Some(json) => {
-            let words = Words::of(&json, keys);
+            let words = Words::of(&json, reply);
             (json, words)
         }
         None => {
@@ -157,7 +156,10 @@ pub(super) fn judge(
     let facts = StatusFacts {
         dialect: around.dialect.into(),
         status: around.status.into(),
-        text: short(&text.split_whitespace().collect::<Vec<_>>().join(" "), READ),
+        text: short(
+            &text.split_whitespace().collect::<Vec<_>>().join(" "),
+            around.limits.quirk_chars,
+        ),
         r#type: words.kind.unwrap_or_default().to_lowercase(),
         code: words.code.unwrap_or_default().to_lowercase(),
         param: words.param.unwrap_or_default(),
@@ -185,7 +187,8 @@ pub(super) fn judge(
         (failure.kind == "param_refused" && !facts.param.is_empty()).then(|| facts.param.clone())
     });
     failure.status = Some(around.status);
-    failure.message = short(words.texts.first().map_or("", |text| text.trim()), SHOWN);
+    failure.message =
+        short(words.texts.first().map_or("", |text| text.trim()), around.limits.shown_chars);
     failure
 }
 

@@ -15,7 +15,7 @@ pub use calls::{CallPiece, Calls, Finished};
 
 use crate::event::{Event, Failure, Finish};
 use crate::quirk;
-use crate::spec::{Action, Dialect, FinishFacts, FrameFacts, Rule, Spec};
+use crate::spec::{Action, Dialect, FinishFacts, FrameFacts, Rule, Spec, StreamLimits};
 use draft::Draft;
 use failure::{Around, Words};
 use openai_chat::OpenaiChat;
@@ -40,8 +40,6 @@ pub struct Context {
     pub prompt_estimate: Option<u64>,
     /// What ids of calls begin with when the server gives none; it must differ between the replies of a session.
     pub call_prefix: String,
-    /// The longest frame that is read, in bytes.
-    pub max_frame_bytes: usize,
 }
 
 impl Default for Context {
@@ -53,7 +51,6 @@ impl Default for Context {
             max_output_tokens: None,
             prompt_estimate: None,
             call_prefix: "call_".into(),
-            max_frame_bytes: 64 << 20,
         }
     }
 }
@@ -90,6 +87,7 @@ pub struct Reply<'s> {
 #[derive(Debug)]
 struct State<'s> {
     rules: &'s [Rule],
+    limits: StreamLimits,
     dialect: &'s Dialect,
     context: &'s Context,
     status: u16,
@@ -103,22 +101,20 @@ struct State<'s> {
     failed: Option<Failure>,
 }
 
-/// How much of the body of an HTTP error is kept.
-const REFUSED: usize = 1 << 20;
-
 impl<'s> Reply<'s> {
     /// Returns a reply of which nothing came yet.
     pub fn new(spec: &'s Spec, dialect: &'s Dialect, context: &'s Context) -> Reply<'s> {
         Reply {
-            frames: Frames::new(context.max_frame_bytes),
+            frames: Frames::new(spec.limits.stream.frame_bytes),
             state: State {
                 rules: &spec.quirks,
+                limits: spec.limits.stream,
                 dialect,
                 context,
                 status: 200,
                 headers: Value::Object(Map::new()),
                 reader: OpenaiChat::new(&dialect.reply),
-                draft: Draft::new(dialect, context),
+                draft: Draft::new(dialect, context, spec.limits.stream.frame_bytes),
                 framed: false,
                 done: false,
                 failed: None,
@@ -142,7 +138,7 @@ impl<'s> Reply<'s> {
     pub fn push(&mut self, bytes: &[u8], out: &mut Vec<Event>) {
         let Reply { frames, state, refused } = self;
         if state.refused() {
-            let room = REFUSED.saturating_sub(refused.len());
+            let room = state.limits.error_bytes.saturating_sub(refused.len());
             refused.extend(bytes.iter().take(room));
         } else if !state.over() {
             frames.push(bytes, &mut |frame| state.frame(frame, out));
@@ -158,7 +154,7 @@ impl<'s> Reply<'s> {
     pub fn end(mut self, ending: &Ending, out: &mut Vec<Event>) {
         let Reply { frames, state, refused } = &mut self;
         if state.refused() {
-            let (json, words) = failure::body(refused, &state.dialect.reply.error_keys);
+            let (json, words) = failure::body(refused, &state.dialect.reply);
             let failure = state.judge(state.status, refused.trim_ascii().is_empty(), json, words);
             out.push(Event::Error(failure));
             return;
@@ -243,7 +239,7 @@ impl State<'_> {
             }
         }
         if error || status.is_some() {
-            let words = Words::of(&facts.body, &self.dialect.reply.error_keys);
+            let words = Words::of(&facts.body, &self.dialect.reply);
             let status = status.or(words.status()).unwrap_or(500);
             self.failed = Some(self.judge(status, false, facts.body, words));
         }
@@ -252,7 +248,8 @@ impl State<'_> {
     fn judge(&self, status: u16, empty: bool, body: Value, words: Words) -> Failure {
         let known = self.context.context_window.zip(self.context.prompt_estimate);
         let roomy = known.is_some_and(|(window, prompt)| prompt < window / 10 * 8);
-        let around = Around { dialect: &self.dialect.id, status, headers: &self.headers, roomy };
+        let (dialect, headers) = (self.dialect.id.as_str(), &self.headers);
+        let around = Around { dialect, status, headers, roomy, limits: self.limits };
         failure::judge(self.rules, around, empty, body, words)
     }
 

@@ -109,12 +109,18 @@ proptest! {
     }
 }
 
+fn limited(frame_bytes: usize) -> Spec {
+    let mut spec = packed().unwrap();
+    spec.limits.stream.frame_bytes = frame_bytes;
+    spec
+}
+
 #[test]
 fn an_endless_line_is_given_up_and_not_kept() {
-    let context = Context { max_frame_bytes: 1000, ..context() };
-    let dialect = SPEC.dialect("openai-chat").unwrap();
+    let (spec, context) = (limited(1000), context());
+    let dialect = spec.dialect("openai-chat").unwrap();
     for start in ["data: ", "", "{", "data: x\ndata: ", "<html>"] {
-        let (mut reply, mut out) = (Reply::new(&SPEC, dialect, &context), Vec::new());
+        let (mut reply, mut out) = (Reply::new(&spec, dialect, &context), Vec::new());
         reply.push(start.as_bytes(), &mut out);
         (0..100).for_each(|_| reply.push(&[b'x'; 100], &mut out));
         assert!(reply.over(), "{start}");
@@ -126,7 +132,7 @@ fn an_endless_line_is_given_up_and_not_kept() {
 
 #[test]
 fn a_block_that_never_closes_becomes_text() {
-    let context = Context { max_frame_bytes: 500, ..context() };
+    let (spec, context) = (limited(500), context());
     let mut body =
         String::from("data: {\"choices\":[{\"delta\":{\"content\":\"<tool_call>\\n\"}}]}\n\n");
     (0..50).for_each(|_| {
@@ -135,21 +141,9 @@ fn a_block_that_never_closes_becomes_text() {
         )
     });
     let (mut reply, mut out) =
-        (Reply::new(&SPEC, SPEC.dialect("openai-chat").unwrap(), &context), Vec::new());
+        (Reply::new(&spec, spec.dialect("openai-chat").unwrap(), &context), Vec::new());
     reply.push(body.as_bytes(), &mut out);
     let shown: usize =
         out.iter().map(|event| if let Event::Text { text } = event { text.len() } else { 0 }).sum();
     assert!(shown > 1000, "{shown}");
-}
-
-#[test]
-fn every_example_of_the_quirks_holds() {
-    for rule in &SPEC.quirks {
-        for (examples, wanted) in [(&rule.hit, true), (&rule.miss, false)] {
-            for example in examples {
-                assert_eq!(rule.when.holds(example), wanted, "{}: {example}", rule.id);
-            }
-        }
-        rule.when.check().unwrap();
-    }
 }
