@@ -3,6 +3,9 @@
 mod edit;
 mod hardline;
 mod prompt;
+mod stream;
+mod think;
+mod toolcall_index;
 
 use crate::reply::Reply;
 use lembas_core::spec::{Answers, Area, Spec};
@@ -11,6 +14,14 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// What a question gets that no area of this build answers.
 pub(crate) const NO_AREA: &str = "no such area in this build";
+
+/// Returns `out` as far as `expect` asks for it. Only the area of streams leaves something open: an id that no case relies on.
+pub(crate) fn asked_for(area: &str, expect: &Value, out: &Value) -> Value {
+    match Area::named(area) {
+        Some(Area::Stream) => stream::asked_for(expect, out),
+        _ => out.clone(),
+    }
+}
 
 /// This build, answering by one spec.
 #[derive(Debug)]
@@ -29,6 +40,18 @@ impl Answers for Here {
 
     fn prompt(&self, input: &Value) -> Result<Value, String> {
         prompt::answer(&self.spec, input)
+    }
+
+    fn stream(&self, input: &Value) -> Result<Value, String> {
+        stream::answer(&self.spec, input)
+    }
+
+    fn think(&self, input: &Value) -> Result<Value, String> {
+        think::answer(&self.spec, input)
+    }
+
+    fn toolcall_index(&self, input: &Value) -> Result<Value, String> {
+        toolcall_index::answer(&self.spec, input)
     }
 }
 

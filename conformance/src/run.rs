@@ -1,7 +1,7 @@
 //! Asks every case here and, if there is one, a peer, and reports what differs.
 
 use crate::{
-    areas::Here,
+    areas::{Here, asked_for},
     compare::{accepts, differ},
     error::{Error, Outcome},
     peer::Peer,
@@ -134,24 +134,24 @@ fn ask<'a>(
     let ours = here.ask(area, &case.input);
     let theirs = peer.map(|peer| peer.ask(area, &case.input));
     let verdict = match (&ours, record) {
-        (Reply::Out(out), Some(which)) => recorded(case, out, which),
+        (Reply::Out(out), Some(which)) => recorded(area, case, out, which),
         _ => None,
     };
-    let verdict = verdict.unwrap_or_else(|| judge(case, &ours, theirs.as_ref()));
+    let verdict = verdict.unwrap_or_else(|| judge(area, case, &ours, theirs.as_ref()));
     Asked { area, case, here: ours, peer: theirs, verdict }
 }
 
-fn recorded(case: &Case, out: &serde_json::Value, which: Record) -> Option<Verdict> {
+fn recorded(area: &str, case: &Case, out: &serde_json::Value, which: Record) -> Option<Verdict> {
     match &case.expect {
         None => Some(Verdict::Recorded(format!("is now {}", crate::json::brief(out, 160)))),
-        Some(expect) if which == Record::All && !accepts(expect, out) => {
+        Some(expect) if which == Record::All && !accepts(expect, &asked_for(area, expect, out)) => {
             Some(Verdict::Recorded(differ(expect, "now", out)))
         }
         Some(_) => None,
     }
 }
 
-fn judge(case: &Case, here: &Reply, peer: Option<&Reply>) -> Verdict {
+fn judge(area: &str, case: &Case, here: &Reply, peer: Option<&Reply>) -> Verdict {
     let who = if peer.is_some() { "here" } else { "got" };
     let sides = [Some((who, here)), peer.map(|reply| ("peer", reply))];
     let mut wrong = Vec::new();
@@ -164,10 +164,12 @@ fn judge(case: &Case, here: &Reply, peer: Option<&Reply>) -> Verdict {
             (Reply::Out(out), None) => {
                 wrong.push(format!("not recorded; {who} {}", crate::json::brief(out, 160)));
             }
-            (Reply::Out(out), Some(expect)) if !accepts(expect, out) => {
-                wrong.push(differ(expect, who, out));
+            (Reply::Out(out), Some(expect)) => {
+                let out = asked_for(area, expect, out);
+                if !accepts(expect, &out) {
+                    wrong.push(differ(expect, who, &out));
+                }
             }
-            (Reply::Out(_), Some(_)) => {}
         }
     }
     if !wrong.is_empty() {

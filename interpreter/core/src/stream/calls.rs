@@ -75,7 +75,7 @@ impl<'t> Calls<'t> {
         if call.id.is_empty() {
             call.id.push_str(id);
         }
-        if call.arguments.is_empty() && call.name != name {
+        if call.name.is_empty() || (call.arguments.is_empty() && call.name != name) {
             call.name.push_str(name.strip_prefix(call.name.as_str()).unwrap_or(name));
         }
         if piece.whole {
@@ -109,8 +109,12 @@ impl<'t> Calls<'t> {
         piece: &CallPiece<'_>,
     ) -> Option<usize> {
         let last = self.open.len().checked_sub(1)?;
-        if let Some(same) = self.open.iter().rposition(|call| !id.is_empty() && call.id == id) {
-            return Some(same);
+        let same_id = |call: &Open| !id.is_empty() && call.id == id;
+        if let Some(same) = self.open.iter().rposition(same_id) {
+            let call = self.open.get(same)?;
+            let other = call.name != name || (index.is_some() && call.index != index);
+            let reused = !name.is_empty() && call.nesting.closed() && other;
+            return (!reused).then_some(same);
         }
         let numbered =
             index.and_then(|index| self.open.iter().rposition(|call| call.index == Some(index)));
