@@ -9,6 +9,7 @@ pub mod event;
 pub mod examples;
 pub mod message;
 pub mod prompt;
+mod prose;
 pub mod quirk;
 pub mod say;
 pub mod spec;

@@ -1,5 +1,7 @@
 //! Splits reasoning written between inline tags from the answer, piece by piece. It keeps at most one tag's length of text.
 
+use crate::prose::Prose;
+
 /// A piece of a reply, told apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Piece<'a> {
@@ -11,8 +13,9 @@ pub enum Piece<'a> {
 
 /// A splitter for one reply.
 ///
-/// An opening tag counts only at the start of the reply or of a line, because prose may speak about tags. Inside, tags of the
-/// same name are counted and dropped. Blanks directly after a tag are dropped.
+/// An opening tag counts only at the start of the reply or of a line and outside fenced blocks, because prose may speak about
+/// tags. Inside, tags of the same name are counted and dropped. A closing tag that begins the reply closes nothing and is
+/// dropped. Blanks directly after a tag are dropped.
 #[derive(Debug)]
 pub struct Splitter<'t> {
     tags: &'t [String],
@@ -21,10 +24,7 @@ pub struct Splitter<'t> {
     depth: usize,
     /// The name that opened; none while the template opened and the reply has not said the name.
     name: Option<usize>,
-    /// Only blanks since the last line break.
-    line_start: bool,
-    /// Only blanks since the reply began.
-    fresh: bool,
+    prose: Prose,
     /// Blanks are dropped until something else comes.
     trim: bool,
 }
@@ -40,20 +40,13 @@ impl<'t> Splitter<'t> {
     /// Returns a splitter for `tags` (names without brackets); `opens_inside` when the prompt already opened one.
     pub fn new(tags: &'t [String], opens_inside: bool) -> Splitter<'t> {
         let depth = usize::from(opens_inside && !tags.is_empty());
-        Splitter {
-            tags,
-            held: String::new(),
-            depth,
-            name: None,
-            line_start: true,
-            fresh: true,
-            trim: depth > 0,
-        }
+        let (held, prose) = (String::new(), Prose::new());
+        Splitter { tags, held, depth, name: None, prose, trim: depth > 0 }
     }
 
     /// Says that the server parts the reasoning itself, so that the text does not begin inside a tag after all.
     pub fn parted_by_server(&mut self) {
-        if self.fresh {
+        if self.prose.fresh() {
             self.depth = 0;
         }
     }
@@ -78,7 +71,7 @@ impl<'t> Splitter<'t> {
     fn scan(&mut self, all: &str, last: bool, out: &mut dyn FnMut(Piece<'_>)) {
         let (mut from, mut at) = (0, 0);
         while let Some(found) = all.get(at..).and_then(|rest| rest.find('<')) {
-            self.notice(all.get(at..at + found).unwrap_or_default());
+            self.prose.see(all.get(at..at + found).unwrap_or_default());
             at += found;
             match self.tag(all.get(at..).unwrap_or_default()) {
                 Tag::Half if !last => {
@@ -99,37 +92,39 @@ impl<'t> Splitter<'t> {
                     from = at;
                 }
                 Tag::Half | Tag::No => {
-                    self.notice("<");
+                    self.prose.see("<");
                     at += 1;
                 }
             }
         }
-        self.notice(all.get(at..).unwrap_or_default());
+        self.prose.see(all.get(at..).unwrap_or_default());
         self.emit(all.get(from..).unwrap_or_default(), out);
     }
 
     fn open(&mut self, name: usize) {
-        let repeats_the_template = self.depth == 1 && self.name.is_none() && self.fresh;
+        let repeats_the_template = self.depth == 1 && self.name.is_none() && self.prose.fresh();
         self.depth = if repeats_the_template { 1 } else { self.depth + 1 };
         self.name.get_or_insert(name);
-        self.fresh = false;
+        self.prose.begin_line();
         self.trim |= self.depth == 1;
     }
 
     fn close(&mut self, name: usize) {
         self.name.get_or_insert(name);
-        self.depth -= 1;
+        self.prose.begin_line();
+        self.depth = self.depth.saturating_sub(1);
         if self.depth == 0 {
-            (self.name, self.line_start, self.trim) = (None, true, true);
+            (self.name, self.trim) = (None, true);
         }
     }
 
     /// Which tag `rest`, which begins with `<`, begins with, as far as it counts here.
     fn tag(&self, rest: &str) -> Tag {
         let inside = self.depth > 0;
-        if !inside && !self.line_start {
+        if !inside && !self.prose.mark_counts() {
             return Tag::No;
         }
+        let closes = inside || self.prose.fresh();
         let mut half = false;
         for (i, name) in self.tags.iter().enumerate() {
             if inside && self.name.is_some_and(|open| open != i) {
@@ -140,23 +135,13 @@ impl<'t> Splitter<'t> {
                 Some(None) => half = true,
                 None => {}
             }
-            match matching(rest, "</", name).filter(|_| inside) {
+            match matching(rest, "</", name).filter(|_| closes) {
                 Some(Some(length)) => return Tag::Close(i, length),
                 Some(None) => half = true,
                 None => {}
             }
         }
         if half { Tag::Half } else { Tag::No }
-    }
-
-    /// Keeps track of where in a line and a reply the text is.
-    fn notice(&mut self, text: &str) {
-        let blank = |part: &str| part.chars().all(char::is_whitespace);
-        self.line_start = match text.rfind('\n') {
-            Some(at) => blank(text.get(at..).unwrap_or_default()),
-            None => self.line_start && blank(text),
-        };
-        self.fresh = self.fresh && blank(text);
     }
 
     fn emit(&mut self, text: &str, out: &mut dyn FnMut(Piece<'_>)) {
@@ -206,7 +191,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_cut_splits_the_same(parts in prop::collection::vec(prop::sample::select(vec!["<think>", "</think>", "</thinking>", "<thought>",
-            "<", "</", "th", "ink>", "\n", " ", "é", "a"]), 0..24), cuts in prop::collection::vec(0usize..200, 0..8), inside: bool) {
+            "<", "</", "th", "ink>", "\n", " ", "é", "a", "`", "```"]), 0..24), cuts in prop::collection::vec(0usize..200, 0..8), inside: bool) {
             let whole: String = parts.concat();
             let mut cuts: Vec<usize> = cuts.into_iter().map(|cut| cut % (whole.len() + 1)).filter(|cut| whole.is_char_boundary(*cut)).collect();
             cuts.extend([0, whole.len()]);

@@ -161,7 +161,7 @@ impl<'s> Reply<'s> {
         }
         frames.end(&mut |frame| state.frame(frame, out));
         state.draft.flush(out);
-        if frames.too_long() {
+        if !state.ended() && frames.too_long() {
             state.fail("bad_frame", "no", "a frame was longer than the limit");
         } else if !state.ended() {
             state.not_ended(ending, frames.stray());
@@ -215,9 +215,10 @@ impl State<'_> {
         }
     }
 
-    /// A frame that is not JSON ends the reply, for a lost piece may be a piece of a call. Half a last frame is a cut.
+    /// A frame that is not JSON ends the reply, for a lost piece may be a piece of a call. Half a last frame is a cut, and
+    /// behind the finish reason nothing is lost but the token counts.
     fn unreadable(&mut self, frame: Frame<'_>) {
-        if !frame.unfinished {
+        if !frame.unfinished && self.draft.finish.is_none() {
             self.fail("bad_frame", "once", "a frame of the stream is not JSON");
         }
     }

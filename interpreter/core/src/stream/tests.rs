@@ -76,7 +76,9 @@ fn scraps() -> impl Strategy<Value = Vec<u8>> {
             "hello ",
             "{\"name\":",
             "<｜DSML｜tool_calls>",
-            "<"
+            "<",
+            "``",
+            "`\u{a0}\n"
         ])
         .prop_map(delta),
         prop::collection::vec(any::<u8>(), 0..12),

@@ -2,6 +2,7 @@
 //! else stays text. It holds back no more than an open block.
 
 use super::calls;
+use crate::prose::Prose;
 use crate::spec::{TextCall, TextForm};
 use serde_json::Value;
 
@@ -28,8 +29,7 @@ pub(super) struct TextCalls<'t> {
     block: Option<&'t TextCall>,
     /// How much of the open block holds no closing.
     searched: usize,
-    line_start: bool,
-    fresh: bool,
+    prose: Prose,
     /// Blanks after a block are dropped.
     trim: bool,
 }
@@ -51,8 +51,7 @@ impl<'t> TextCalls<'t> {
             held: String::new(),
             block: None,
             searched: 0,
-            line_start: true,
-            fresh: true,
+            prose: Prose::new(),
             trim: false,
         }
     }
@@ -114,32 +113,31 @@ impl<'t> TextCalls<'t> {
         at
     }
 
-    /// Finds the first opening in `rest`; one counts only at the start of a line.
+    /// Finds the first opening in `rest`; one counts only at the start of a line and outside fenced blocks.
     fn next_open(&mut self, rest: &str, last: bool) -> Next<'t> {
         let mut at = 0;
         loop {
-            if self.line_start {
-                let line = rest.get(at..).unwrap_or_default().trim_start();
+            if self.prose.mark_counts() {
+                let line = rest.get(at..).unwrap_or_default();
+                let line = line.trim_start_matches(|each: char| each.is_ascii_whitespace());
+                self.prose.see(rest.get(at..rest.len() - line.len()).unwrap_or_default());
                 at = rest.len() - line.len();
-                if line.is_empty() {
-                    return Next::Nothing;
-                }
-                let fits = |form: &&TextCall| !form.whole || self.fresh;
-                if let Some(form) =
-                    self.forms.iter().filter(fits).find(|form| line.starts_with(&form.open))
-                {
+                let fits = |form: &&TextCall| !form.whole || self.prose.fresh();
+                let mut forms = self.forms.iter().filter(fits);
+                if let Some(form) = forms.clone().find(|form| line.starts_with(&form.open)) {
                     return Next::Open(at, form);
                 }
-                if !last && self.forms.iter().filter(fits).any(|form| form.open.starts_with(line)) {
+                if !last && !line.is_empty() && forms.any(|form| form.open.starts_with(line)) {
                     return Next::Half(at);
                 }
-                (self.line_start, self.fresh) = (false, false);
             }
-            let Some(end) = rest.get(at..).and_then(|rest| rest.find('\n')) else {
+            let line = rest.get(at..).unwrap_or_default();
+            let end = line.find('\n').map_or(line.len(), |end| end + 1);
+            self.prose.see(line.get(..end).unwrap_or_default());
+            at += end;
+            if at == rest.len() {
                 return Next::Nothing;
-            };
-            at += end + 1;
-            self.line_start = true;
+            }
         }
     }
 
@@ -161,7 +159,8 @@ impl<'t> TextCalls<'t> {
         let same = |other: &&TextCall| other.open == form.open && other.close == form.close;
         match self.forms.iter().filter(same).find_map(|form| self.read(block, form)) {
             Some(calls) => {
-                (self.line_start, self.fresh, self.trim) = (true, false, true);
+                self.prose.begin_line();
+                self.trim = true;
                 out(Said::Calls(calls));
                 block.len()
             }
@@ -170,7 +169,8 @@ impl<'t> TextCalls<'t> {
     }
 
     fn give_up(&mut self, block: &str, out: &mut dyn FnMut(Said<'_>)) -> usize {
-        (self.block, self.fresh, self.line_start) = (None, false, block.ends_with('\n'));
+        self.block = None;
+        self.prose.see(block);
         self.text(block, out);
         block.len()
     }
