@@ -191,6 +191,7 @@ impl Trouble {
 #[derive(Debug)]
 struct Live {
     child: Child,
+    guard: Option<Child>,
     ended: bool,
     to: Sender<String>,
     from: Receiver<Line>,
@@ -207,7 +208,8 @@ impl Live {
         let (to, questions) = channel();
         let (answers, from) = sync_channel(WAITING);
         let pipes = (child.stdin.take(), child.stdout.take());
-        let live = Live { child, ended: false, to, from };
+        let guard = guard(child.id()).ok();
+        let live = Live { child, guard, ended: false, to, from };
         if let (Some(stdin), Some(stdout)) = pipes {
             // A peer that does not read would block a write for ever, one that does not write a read.
             thread::spawn(move || write(stdin, &questions));
@@ -253,6 +255,11 @@ impl Live {
         if std::mem::replace(&mut self.ended, true) {
             return None;
         }
+        if let Some(guard) = &mut self.guard {
+            // Before the group's number can be anybody else's.
+            let _ = guard.kill();
+            let _ = guard.wait();
+        }
         if let Some(group) = self.pid() {
             // It fails only if nobody of the group is left.
             let _ = kill_process_group(group, Signal::KILL);
@@ -269,6 +276,17 @@ impl Drop for Live {
     fn drop(&mut self) {
         self.end();
     }
+}
+
+/// Starts what ends the group when this program is killed: its input ends with us, whatever ends us.
+fn guard(group: u32) -> io::Result<Child> {
+    Command::new("sh")
+        .args(["-c", "read -r _; kill -s KILL -- -\"$0\"", &group.to_string()])
+        .process_group(0)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
 }
 
 fn write(mut to: ChildStdin, questions: &Receiver<String>) {

@@ -141,6 +141,7 @@ fn indent(line: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
     use serde_json::json;
 
     fn check(text: &str, changes: &[Change], expected: &str) {
@@ -173,5 +174,48 @@ mod tests {
                 "{{ \"cases\": [\n  {{\n    \"in\": 1,\n    \"expect\": [\n      \"{long}\",\n      \"{long}\"\n    ]\n  }}] }}"
             ),
         );
+    }
+
+    fn value() -> impl Strategy<Value = Value> {
+        let text = prop_oneof!["[a-z\"\\\\{}\\[\\],:]{0,12}", "in|expect|\\PC{0,6}"];
+        let leaf = prop_oneof![
+            Just(Value::Null),
+            any::<bool>().prop_map(Value::from),
+            any::<i64>().prop_map(Value::from),
+            text.clone().prop_map(Value::from),
+        ];
+        leaf.prop_recursive(3, 12, 4, move |inner| {
+            let key = text.clone();
+            prop_oneof![
+                prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+                prop::collection::hash_map(key, inner, 0..4)
+                    .prop_map(|all| Value::Object(all.into_iter().collect())),
+            ]
+        })
+    }
+
+    proptest! {
+        /// Whatever a file looks like, it holds the answers afterwards, or is left alone.
+        #[test]
+        fn answers_are_put_in(
+            cases in prop::collection::vec((value(), any::<bool>(), value()), 1..5),
+            pretty in any::<bool>(),
+            ending in prop_oneof!["\n", "\r\n"],
+        ) {
+            let mut list = Vec::new();
+            let mut changes = Vec::new();
+            for (i, (input, known, answer)) in cases.into_iter().enumerate() {
+                list.push(if known { json!({ "in": input, "expect": 1 }) } else { json!({ "in": input }) });
+                changes.push((i, answer));
+            }
+            let json = json!({ "cases": list });
+            let text = if pretty { serde_json::to_string_pretty(&json).unwrap() } else { json.to_string() };
+            let text = text.replace('\n', &ending);
+            let after: Value = serde_json::from_str(&spliced(&text, &changes).unwrap()).unwrap();
+            for (i, answer) in &changes {
+                prop_assert_eq!(&after["cases"][i]["expect"], answer);
+                prop_assert_eq!(&after["cases"][i]["in"], &json["cases"][i]["in"]);
+            }
+        }
     }
 }

@@ -2,7 +2,12 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use lembas_conformance::{Error, Options, Outcome, run};
-use std::{fs, path::PathBuf, time::Duration};
+use std::{
+    fs,
+    path::PathBuf,
+    process::{Command, Stdio},
+    time::Duration,
+};
 
 /// Three questions that this build has no answer for, so that only the peer's count.
 const CASES: &str = r#"{ "area": "peer-only", "cases": [
@@ -167,10 +172,48 @@ fn nothing_of_a_peer_outlives_the_run() {
     let pids = fs::read_to_string(pids).unwrap();
     assert!(pids.lines().count() >= 2);
     for pid in pids.lines() {
-        let state = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-        let gone = state.is_empty() || state.contains(") Z ");
-        assert!(gone, "{pid} is still there: {state}");
+        assert!(!alive(pid), "{pid} is still there");
     }
+}
+
+#[test]
+fn nothing_of_a_peer_outlives_a_run_that_is_killed() {
+    const PIDS: &str = "LEMBAS_TEST_PIDS";
+    if let Ok(pids) = std::env::var(PIDS) {
+        report(
+            CASES,
+            PATIENT,
+            &format!("echo $$ > '{pids}.new'; mv '{pids}.new' '{pids}'; sleep 1000"),
+        );
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let pids = dir.path().join("pids");
+    let mut run = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "nothing_of_a_peer_outlives_a_run_that_is_killed"])
+        .env(PIDS, &pids)
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    let pid = wait_for(|| fs::read_to_string(&pids).ok());
+    run.kill().unwrap();
+    run.wait().unwrap();
+    wait_for(|| (!alive(pid.trim())).then_some(()));
+}
+
+/// Looks until there is something to see; the test's own limit ends one that never is.
+fn wait_for<T>(mut look: impl FnMut() -> Option<T>) -> T {
+    loop {
+        match look() {
+            Some(seen) => return seen,
+            None => std::thread::sleep(Duration::from_millis(10)),
+        }
+    }
+}
+
+fn alive(pid: &str) -> bool {
+    let state = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    !state.is_empty() && !state.contains(") Z ")
 }
 
 #[test]

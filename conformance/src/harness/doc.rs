@@ -21,9 +21,11 @@ pub fn doc(dir: Option<&Path>, out: &mut dyn Write) -> Result<(), Error> {
     writeln!(out, "# Harness {}", spec.version)?;
     tools(out, spec)?;
     modes(out, spec)?;
-    rules(out, spec, "Hardline", "Any hit refuses the call, in every mode.", &spec.hardline)?;
+    writeln!(out, "\n## Hardline\n\nAny hit refuses the call, in every mode.")?;
+    rules(out, &json(spec, "permission/hardline.json"), &spec.hardline)?;
     defaults(out, spec)?;
-    rules(out, spec, "Quirks", "What servers do and what is made of it.", &spec.quirks)?;
+    writeln!(out, "\n## Quirks\n\nWhat servers do and what is made of it.")?;
+    rules(out, &json(spec, "quirks.json"), &spec.quirks)?;
     records(out, spec)?;
     methods(out, &whole.protocol)?;
     areas(out, &whole.cases)?;
@@ -87,60 +89,48 @@ fn modes(out: &mut dyn Write, spec: &Spec) -> io::Result<()> {
         out,
         "\n## Modes\n\nStrictest first. The first row that holds decides; if none does, the rules' verdict stands."
     )?;
-    spec.modes.iter().try_for_each(|mode| one_mode(out, spec, mode))
+    let file = json(spec, "permission/modes.json");
+    sets(out, &file)?;
+    spec.modes.iter().try_for_each(|mode| one_mode(out, &file, mode))
 }
 
-fn one_mode(out: &mut dyn Write, spec: &Spec, mode: &Mode) -> io::Result<()> {
+fn one_mode(out: &mut dyn Write, file: &Value, mode: &Mode) -> io::Result<()> {
     writeln!(out, "\n### {}\n\n{}\n", mode.id, mode.about)?;
     for row in &mode.decide {
-        let when = condition(spec, "permission/modes.json", &row.pointer);
         let say = if row.say.is_empty() { String::new() } else { format!(": {}", row.say) };
-        writeln!(out, "- `{when}`: {}{say}", decision(row.then))?;
+        let (when, then) = (condition(file, &row.pointer), decision(row.then));
+        writeln!(out, "- `{when}`: {then}{say}")?;
     }
     Ok(())
 }
 
-fn rules(
-    out: &mut dyn Write,
-    spec: &Spec,
-    title: &str,
-    about: &str,
-    rules: &[Rule],
-) -> io::Result<()> {
-    writeln!(out, "\n## {title}\n\n{about}\n\n| rule | when | then |\n|---|---|---|")?;
+fn rules(out: &mut dyn Write, file: &Value, rules: &[Rule]) -> io::Result<()> {
+    sets(out, file)?;
+    writeln!(out, "\n| rule | when | then |\n|---|---|---|")?;
     for rule in rules {
-        let when = condition(spec, &rule.file, &rule.pointer);
-        let action = rule.action.as_ref().map(|action| format!("`{action}` ")).unwrap_or_default();
-        writeln!(
-            out,
-            "| {} | {} `{}` | {action}{} |",
-            rule.id,
-            rule.about,
-            cell(&when),
-            cell(&rule.say)
-        )?;
+        let Rule { id, about, action, say, pointer, .. } = rule;
+        let action = action.as_ref().map(|action| format!("`{action}` ")).unwrap_or_default();
+        let (when, then) = (condition(file, pointer), format!("{action}{say}"));
+        writeln!(out, "| {id} | {about} `{}` | {} |", cell(&when), cell(&then))?;
     }
     Ok(())
 }
 
 fn defaults(out: &mut dyn Write, spec: &Spec) -> io::Result<()> {
+    let file = json(spec, "permission/defaults.json");
     writeln!(
         out,
-        "\n## Default rules\n\nPer pattern the last row wins, across patterns the strictest.\n\n| rule | tool | when | then |\n|---|---|---|---|"
+        "\n## Default rules\n\nPer pattern the last row wins, across patterns the strictest."
     )?;
+    sets(out, &file)?;
+    writeln!(out, "\n| rule | tool | when | then |\n|---|---|---|---|")?;
     for rule in &spec.defaults {
         let when = match &rule.judged {
             Judged::Pattern(pattern) => pattern.clone(),
-            Judged::When { .. } => condition(spec, "permission/defaults.json", &rule.pointer),
+            Judged::When { .. } => condition(&file, &rule.pointer),
         };
-        writeln!(
-            out,
-            "| {} | {} | `{}` | {} |",
-            rule.id,
-            rule.tool,
-            cell(&when),
-            decision(rule.then)
-        )?;
+        let (id, tool, then) = (&rule.id, &rule.tool, decision(rule.then));
+        writeln!(out, "| {id} | {tool} | `{}` | {then} |", cell(&when))?;
     }
     Ok(())
 }
@@ -179,10 +169,27 @@ fn areas(out: &mut dyn Write, files: &[CaseFile]) -> io::Result<()> {
     Ok(())
 }
 
+/// The named lists that the conditions of a file refer to.
+fn sets(out: &mut dyn Write, file: &Value) -> io::Result<()> {
+    let Some(sets) = file["sets"].as_object().filter(|sets| !sets.is_empty()) else {
+        return Ok(());
+    };
+    writeln!(out)?;
+    for (name, words) in sets {
+        let words: Vec<&str> =
+            words.as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+        writeln!(out, "- `@{name}`: {}", code(&words))?;
+    }
+    Ok(())
+}
+
+fn json(spec: &Spec, file: &str) -> Value {
+    serde_json::from_str(spec.text(file).unwrap_or_default()).unwrap_or_default()
+}
+
 /// The condition at a rule's or row's pointer, as its file has it.
-fn condition(spec: &Spec, file: &str, pointer: &str) -> String {
-    let json: Value = serde_json::from_str(spec.text(file).unwrap_or_default()).unwrap_or_default();
-    json.pointer(&format!("{pointer}/when")).map(Value::to_string).unwrap_or_default()
+fn condition(file: &Value, pointer: &str) -> String {
+    file.pointer(&format!("{pointer}/when")).map(Value::to_string).unwrap_or_default()
 }
 
 fn decision(decision: Decision) -> &'static str {
