@@ -5,6 +5,7 @@ mod hardline;
 mod prompt;
 mod stream;
 mod think;
+mod tool;
 mod toolcall_index;
 
 use crate::reply::Reply;
@@ -48,6 +49,10 @@ impl Answers for Here {
 
     fn think(&self, input: &Value) -> Result<Value, String> {
         think::answer(&self.spec, input)
+    }
+
+    fn tool(&self, input: &Value) -> Result<Value, String> {
+        tool::answer(&self.spec, input)
     }
 
     fn toolcall_index(&self, input: &Value) -> Result<Value, String> {

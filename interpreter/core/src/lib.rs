@@ -3,6 +3,7 @@
 //! It does no IO: no files, network, environment, clock or process. What it needs of the world is handed in.
 
 pub mod acp;
+pub mod call;
 pub mod dialect;
 pub mod edit;
 pub mod event;
