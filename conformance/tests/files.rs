@@ -115,19 +115,25 @@ fn what_this_build_does_not_know_is_noted_and_skipped() {
 }
 
 const MIXED: &str = r#"{
-  "area": "hardline",
+  "area": "tool",
   "cases": [
-    { "name": "same", "in": { "command": "rm -rf /" }, "expect": { "rule": "rm-root" }, "why": "kept" },
-    { "name": "new", "in": { "command": "ls" } },
+    { "name": "same", "in": { "name": "nothing" }, "expect": { "tool": null, "arguments": {} }, "why": "kept" },
+    { "name": "new", "in": { "name": "nothing" } },
     {
       "name": "wrong",
-      "in": { "command": "ls" },
-      "expect": { "rule": "rm-root" }
+      "in": { "name": "nothing" },
+      "expect": { "tool": "read" }
     },
     { "name": "broken", "in": {} }
   ]
 }
 "#;
+
+/// What becomes of the second case when its answer is recorded.
+fn with_new(cases: &str) -> String {
+    let answer = "\"nothing\" }, \"expect\": { \"tool\": null, \"arguments\": {} } },\n    {";
+    cases.replacen("\"nothing\" } },\n    {", answer, 1)
+}
 
 fn recorded(record: Option<Record>, json: bool) -> (Outcome, String, String) {
     let dir = tempfile::tempdir().unwrap();
@@ -144,10 +150,13 @@ fn recorded(record: Option<Record>, json: bool) -> (Outcome, String, String) {
 #[test]
 fn nothing_is_written_unasked() {
     let (outcome, told, after) = recorded(None, false);
-    let lines = "fail hardline/new: not recorded; got {\"rule\":null}\n\
-                 fail hardline/wrong: expected {\"rule\":\"rm-root\"}, got {\"rule\":null}\n\
-                 fail hardline/broken: got no answer: ";
-    assert!(told.starts_with(lines), "{told}");
+    let got = r#"{"tool":null,"arguments":{}}"#;
+    let lines = format!(
+        "fail tool/new: not recorded; got {got}\n\
+         fail tool/wrong: expected {{\"tool\":\"read\"}}, got {got}\n\
+         fail tool/broken: got no answer: "
+    );
+    assert!(told.starts_with(&lines), "{told}");
     assert!(told.ends_with("\n1 passed, 3 failed, 0 skipped\n"), "{told}");
     assert_eq!((outcome, after.as_str()), (Outcome::Failed, MIXED));
 }
@@ -155,22 +164,19 @@ fn nothing_is_written_unasked() {
 #[test]
 fn missing_answers_are_recorded() {
     let (outcome, told, after) = recorded(Some(Record::Missing), false);
-    assert!(told.contains("record hardline/new: is now {\"rule\":null}\n"), "{told}");
+    assert!(told.contains("record tool/new: is now {\"tool\":null,"), "{told}");
     assert!(told.ends_with("1 recorded\n1 passed, 2 failed, 0 skipped\n"), "{told}");
-    let new = MIXED.replacen("\"ls\" } }", "\"ls\" }, \"expect\": { \"rule\": null } }", 1);
-    assert_eq!((outcome, after), (Outcome::Failed, new));
+    assert_eq!((outcome, after), (Outcome::Failed, with_new(MIXED)));
 }
 
 #[test]
 fn all_answers_are_recorded() {
     let (_, told, after) = recorded(Some(Record::All), false);
-    let changed = "record hardline/wrong: expected {\"rule\":\"rm-root\"}, now {\"rule\":null}\n";
+    let changed = "record tool/wrong: expected {\"tool\":\"read\"}, now {\"tool\":null,";
     assert!(told.contains(changed), "{told}");
     assert!(told.ends_with("2 recorded\n1 passed, 1 failed, 0 skipped\n"), "{told}");
-    let new = MIXED
-        .replacen("\"ls\" } }", "\"ls\" }, \"expect\": { \"rule\": null } }", 1)
-        .replacen("\"expect\": { \"rule\": \"rm-root\" }\n", "\"expect\": { \"rule\": null }\n", 1);
-    assert_eq!(after, new);
+    let (before, now) = ("{ \"tool\": \"read\" }\n", "{ \"tool\": null, \"arguments\": {} }\n");
+    assert_eq!(after, with_new(MIXED).replacen(before, now, 1));
 }
 
 #[test]
@@ -178,9 +184,9 @@ fn json_lines_hold_what_the_text_does() {
     let (_, told, _) = recorded(None, true);
     let lines: Vec<serde_json::Value> =
         told.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    assert_eq!(told.lines().next().unwrap(), r#"{"area":"hardline","name":"same","ok":true}"#);
-    assert_eq!(lines[2]["expected"]["rule"], "rm-root");
-    assert_eq!(lines[2]["got"]["rule"], serde_json::Value::Null);
+    assert_eq!(told.lines().next().unwrap(), r#"{"area":"tool","name":"same","ok":true}"#);
+    assert_eq!(lines[2]["expected"]["tool"], "read");
+    assert!(lines[2]["got"]["tool"].is_null());
     assert!(lines[3]["error"].is_string());
     assert_eq!(told.lines().last().unwrap(), r#"{"passed":1,"failed":3,"skipped":0}"#);
 }
@@ -198,16 +204,16 @@ fn two_specs_are_compared() {
     let mut out = Vec::new();
     assert_eq!(harness::diff(old.path(), new.path(), &mut out).unwrap(), Outcome::Passed);
     assert!(text(out).ends_with(" answers differ, 0 parts differ\n"));
-    replace(new.path(), "permission/hardline.json", "\"id\": \"rm-root\"", "\"id\": \"rm-roots\"");
     replace(new.path(), "tools/read.json", "\"name\": \"read\"", "\"name\": \"peruse\"");
+    replace(new.path(), "permission/modes.json", "\"id\": \"auto\"", "\"id\": \"free\"");
     let mut out = Vec::new();
     assert_eq!(harness::diff(old.path(), new.path(), &mut out).unwrap(), Outcome::Failed);
     let told = text(out);
     for line in [
-        "- rule rm-root (permission/hardline.json)\n",
-        "+ rule rm-roots (permission/hardline.json)\n",
+        "- mode auto (permission/modes.json)\n",
+        "+ mode free (permission/modes.json)\n",
         "~ tool read (tools/read.json)\n",
-        ": was {\"rule\":\"rm-root\"}, now {\"rule\":\"rm-roots\"}\n",
+        "answer tool/by its own name: was {\"tool\":\"read\",\"arguments\":{\"path\":\"a\"}}, now {\"tool\":null,",
         " parts differ\n",
     ] {
         assert!(told.contains(line), "{told} has no {line}");
