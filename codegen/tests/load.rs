@@ -214,6 +214,10 @@ fn tools() {
         &[(read, Replace("\"description\": \"", "\"description\": \"{{ nothing }} "))],
         &[(read, "\"{{ nothing }}", "the text uses {{nothing}}, which the tool does not declare")],
     );
+    check(
+        &[(read, Replace("{{ path }} is empty.", "{{ path | upper }} is empty."))],
+        &[(read, "\"{{ path | upper }} is empty.\"", "a text has no filter \"upper\"")],
+    );
 }
 
 #[test]

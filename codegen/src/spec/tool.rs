@@ -1,7 +1,7 @@
 //! `tools/<id>.json`: what a tool is called, what the model is told of it and what its arguments mean.
 
 use super::Matcher;
-use crate::reader::Reader;
+use crate::{reader::Reader, template};
 use serde::Deserialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -152,5 +152,10 @@ fn check(reader: &mut Reader<'_>, file: &str, tool: &Tool, before: &[Tool]) {
             "an alias leads from a name that is no argument to one that is; {alias:?} to {name:?} does not; arguments: {list}"
         );
         reader.problem(file, &format!("/argument_aliases/{alias}"), message);
+    }
+    for (key, sentence) in &tool.says {
+        if let Err(fault) = template::uses(sentence) {
+            reader.problem(file, &format!("/says/{key}"), fault.message);
+        }
     }
 }

@@ -1,15 +1,17 @@
 //! Fills the sentences of the spec. It has no words of its own.
 
+use lembas_codegen::template::environment;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// Returns the sentence `key` of `says` with `values` filled in. A sentence that is missing or cannot be filled
 /// in comes out as its key, so that a result is never lost for its words.
 pub fn say(says: &BTreeMap<String, String>, key: &str, values: &impl Serialize) -> String {
-    let values = minijinja::Value::from(minijinja::value::Serde(values));
-    let sentence =
-        says.get(key).map(|template| minijinja::Environment::new().render_str(template, values));
-    sentence.and_then(Result::ok).unwrap_or_else(|| key.to_owned())
+    let filled = says.get(key).and_then(|sentence| {
+        let values = minijinja::Value::from(minijinja::value::Serde(values));
+        environment().and_then(|engine| engine.render_str(sentence, values)).ok()
+    });
+    filled.unwrap_or_else(|| key.to_owned())
 }
 
 #[cfg(test)]
