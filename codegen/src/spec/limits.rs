@@ -1,6 +1,7 @@
 //! The shape of `harness/loop.json`: every number the loop and the tools are held to.
 
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// Limits of the loop and of the tools.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -104,6 +105,8 @@ pub struct EditLimits {
     pub line_chars: usize,
     /// Characters that are no blanks a new text needs at least to be taken for an edit made before.
     pub already_least: usize,
+    /// Bytes a file may have after an edit, counted from what it has before and what is put in.
+    pub max_bytes: usize,
 }
 
 /// Limits of `list` and `glob`.
@@ -125,7 +128,7 @@ pub struct GrepLimits {
 }
 
 /// Limits of `bash`.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BashLimits {
     /// Milliseconds a command may take when the call names no time.
@@ -140,4 +143,6 @@ pub struct BashLimits {
     pub drain_ms: u64,
     /// Milliseconds between asking a command to end and ending it.
     pub grace_ms: u64,
+    /// Variables set for every command, above those it inherits.
+    pub env: BTreeMap<String, String>,
 }

@@ -79,6 +79,8 @@ pub enum Reason {
     Encoding,
     /// The file is binary.
     Binary,
+    /// The file would grow beyond the limit.
+    TooLarge,
 }
 
 impl Refused {
@@ -177,7 +179,7 @@ fn try_matcher(
         return Some(Err(refused.by(matcher)));
     }
     Some(
-        put(file, &given, &places, matcher)
+        put(file, &given, &places, matcher, limits)
             .map_err(|reason| Refused::at(reason, file, &places, limits.places).by(matcher)),
     )
 }
@@ -187,8 +189,12 @@ fn put(
     given: &Given<'_>,
     places: &[Place],
     matcher: &Matcher,
+    limits: &EditLimits,
 ) -> Result<Edited, Reason> {
     let new = given.new.as_deref().ok_or(Reason::Drift)?;
+    if places.len().saturating_mul(new.len()).saturating_add(file.len()) > limits.max_bytes {
+        return Err(Reason::TooLarge);
+    }
     if places.iter().filter_map(|place| place.reindent.as_ref()).any(|rule| rule.doubts(new)) {
         return Err(Reason::Drift);
     }

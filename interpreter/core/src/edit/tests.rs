@@ -136,3 +136,10 @@ fn what_the_model_is_told() {
             .ends_with("indented to fit.")
     );
 }
+
+#[test]
+fn an_edit_that_would_fill_the_memory_is_refused() {
+    let (file, new) = ("a".repeat(1_000_000), "b".repeat(1_000));
+    let refused = try_edit(file.as_bytes(), "a", &new, true).unwrap_err();
+    assert_eq!(refused.reason, Reason::TooLarge);
+}
