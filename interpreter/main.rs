@@ -3,6 +3,8 @@
 mod cli;
 #[expect(dead_code, reason = "wired by the run front end")]
 mod config;
+#[cfg_attr(not(test), expect(dead_code, reason = "wired by the engine"))]
+mod tools;
 
 use clap::Parser;
 use cli::{Cli, Harness, Verb};

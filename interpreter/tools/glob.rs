@@ -1,0 +1,87 @@
+//! `glob`: files by name, the last changed first. What exists under a literal name is taken before any pattern.
+
+use super::{Outcome, Shared, list, read, walk};
+use globset::{GlobBuilder, GlobMatcher};
+use lembas_core::spec::GlobArgs;
+use serde_json::json;
+use std::cmp::Reverse;
+use std::fs::Metadata;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+use tokio_util::sync::CancellationToken;
+
+pub(super) fn run(shared: &Shared, stop: &CancellationToken, args: &GlobArgs) -> Outcome {
+    let path = shared.path(args.path.as_deref().unwrap_or("."));
+    let shown = shared.shown(&path);
+    if !path.exists() {
+        return read::missing(shared, &path, &shown);
+    }
+    let Some(pattern) = inside(&path, &args.pattern) else {
+        return shared.fails("glob", "outside", &json!({"pattern": args.pattern, "path": shown}));
+    };
+    let (base, rest) = literal_part(&path, pattern);
+    let Some(rest) = rest else { return Outcome::done(shared.shown(&base)) };
+    let matcher = match matcher(&rest) {
+        Ok(matcher) => matcher,
+        Err(error) => {
+            let error = error.kind().to_string();
+            return shared.fails(
+                "glob",
+                "pattern",
+                &json!({"pattern": args.pattern, "error": error}),
+            );
+        }
+    };
+    let mut found = walk::files(&base, stop, |entry| {
+        let inside = entry.path().strip_prefix(&base).unwrap_or(entry.path());
+        matcher.is_match(inside).then(|| {
+            let changed = entry.metadata().ok().and_then(|found| found.modified().ok());
+            (Reverse(changed.unwrap_or(SystemTime::UNIX_EPOCH)), entry.path().to_owned())
+        })
+    });
+    if found.is_empty() {
+        return shared.tells("glob", "none", &json!({"pattern": args.pattern, "path": shown}));
+    }
+    found.sort_unstable();
+    let lines: Vec<_> = found.iter().map(|(_, path)| shared.shown(path)).collect();
+    Outcome::done(list::bounded(shared, "glob", &lines, shared.limits().glob.results))
+}
+
+/// Returns the pattern relative to `path`; nothing when it leads out of it, where nobody judged the call.
+fn inside<'a>(path: &Path, pattern: &'a str) -> Option<&'a str> {
+    let relative = match pattern.strip_prefix('/') {
+        Some(_) => pattern.strip_prefix(path.to_str()?)?.strip_prefix('/')?,
+        None => pattern.strip_prefix("./").unwrap_or(pattern),
+    };
+    relative.split('/').all(|part| part != "..").then_some(relative)
+}
+
+/// Returns the directory that the pattern's first parts name literally, and the rest of the pattern; no rest when
+/// all of it names a file. Links are not followed.
+fn literal_part(path: &Path, pattern: &str) -> (PathBuf, Option<String>) {
+    let mut base = path.to_owned();
+    let mut parts: Vec<_> = pattern.split('/').filter(|part| !part.is_empty()).collect();
+    let any_depth = parts.len() == 1;
+    while let [first, rest @ ..] = parts.as_slice() {
+        let next = base.join(first);
+        let found = next.symlink_metadata();
+        if rest.is_empty()
+            && found.as_ref().is_ok_and(Metadata::is_file)
+            && first.contains(['*', '?', '[', '{'])
+        {
+            return (next, None);
+        }
+        if rest.is_empty() || !found.is_ok_and(|found| found.is_dir()) {
+            break;
+        }
+        base = next;
+        parts.remove(0);
+    }
+    let rest = parts.join("/");
+    (base, Some(if any_depth { format!("**/{rest}") } else { rest }))
+}
+
+/// Returns what matches a path by `pattern`, in which `*` stays within one name.
+pub(super) fn matcher(pattern: &str) -> Result<GlobMatcher, globset::Error> {
+    Ok(GlobBuilder::new(pattern).literal_separator(true).build()?.compile_matcher())
+}
