@@ -17,6 +17,7 @@ use crate::text::{self, Kind};
 use find::{Place, Search};
 use given::Given;
 use serde::Serialize;
+use splice::Endings;
 use view::Folding;
 
 /// What an edit asks for.
@@ -89,10 +90,10 @@ impl Refused {
     }
 
     fn at(reason: Reason, file: &[u8], places: &[Place], most: usize) -> Refused {
-        let places: Vec<_> =
-            places.iter().map(|place| text::line_number(file, place.range.start)).collect();
         let more = places.len() > most;
-        Refused { places: places.into_iter().take(most).collect(), more, ..Refused::new(reason) }
+        let line = |place: &Place| text::line_number(file, place.range.start);
+        let places = places.iter().take(most).map(line).collect();
+        Refused { places, more, ..Refused::new(reason) }
     }
 
     fn by(mut self, matcher: &Matcher) -> Refused {
@@ -198,8 +199,11 @@ fn put(
     if places.iter().filter_map(|place| place.reindent.as_ref()).any(|rule| rule.doubts(new)) {
         return Err(Reason::Drift);
     }
-    let splices: Option<Vec<_>> =
-        places.iter().map(|place| splice::replace(file, place, &given.old, new)).collect();
+    let endings = Endings::of(if new.contains('\n') { file } else { b"" });
+    let splices: Option<Vec<_>> = places
+        .iter()
+        .map(|place| splice::replace(file, &endings, place, &given.old, new))
+        .collect();
     let (bytes, lines) = splice::apply(file, &splices.ok_or(Reason::Drift)?);
     if bytes == file {
         return Err(Reason::Same);

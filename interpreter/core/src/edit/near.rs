@@ -6,7 +6,7 @@ use super::view::{Folding, View};
 use crate::spec::{EditLimits, Fold, Matcher};
 use crate::text;
 use serde::Serialize;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 /// How many positions of one repeated line are looked at.
 const REPEATS: usize = 4;
@@ -143,11 +143,21 @@ fn telling(line: &[u8]) -> bool {
 fn by_pieces(lines: &[Vec<u8>], wanted: &[Vec<u8>]) -> Option<usize> {
     let (index, longest) =
         wanted.iter().enumerate().max_by_key(|(index, line)| (line.len(), usize::MAX - index))?;
-    let pieces: HashSet<_> = longest.windows(3).collect();
+    // A piece is known by 16 bits of it: that two are taken for one now and then does not matter here.
+    let slot = |piece: &[u8]| {
+        let bits = piece.iter().fold(0_usize, |bits, byte| (bits << 5) ^ usize::from(*byte));
+        bits & 0xffff
+    };
+    let mut known = vec![false; 1 << 16];
+    for piece in longest.windows(3) {
+        if let Some(known) = known.get_mut(slot(piece)) {
+            *known = true;
+        }
+    }
+    let pieces = known.iter().filter(|known| **known).count();
     let likeness = |line: &[u8]| {
-        let shared =
-            line.windows(3).filter(|piece| pieces.contains(piece)).count().min(pieces.len());
-        shared * 200 / (line.windows(3).len() + pieces.len()).max(1)
+        let shared = line.windows(3).filter(|piece| known.get(slot(piece)) == Some(&true)).count();
+        shared.min(pieces) * 200 / (line.windows(3).len() + pieces).max(1)
     };
     let scored = lines.iter().enumerate().map(|(at, line)| (likeness(line), usize::MAX - at));
     let (score, from_end) = scored.max()?;

@@ -15,11 +15,20 @@ pub(crate) struct Splice {
 
 /// Returns what replaces the place: `new`, with every line that `old` has too taken from the file as it is, and with
 /// the file's line endings and indentation. Nothing when a new line's indentation has no counterpart.
-pub(crate) fn replace(file: &[u8], place: &Place, old: &str, new: &str) -> Option<Splice> {
+pub(crate) fn replace(
+    file: &[u8],
+    endings: &Endings<'_>,
+    place: &Place,
+    old: &str,
+    new: &str,
+) -> Option<Splice> {
     let found = file.get(place.range.clone())?;
+    if found == old.as_bytes() && !old.contains('\n') && !new.contains('\n') {
+        return Some(Splice { range: place.range.clone(), bytes: new.as_bytes().to_vec() });
+    }
     let mut writer = Writer {
         out: Vec::with_capacity(new.len()),
-        ending: ending_near(file, &place.range),
+        ending: endings.near(&place.range),
         open_end: found.last() != Some(&b'\n') && old.ends_with('\n'),
         reindent: place.reindent.as_ref(),
     };
@@ -135,20 +144,26 @@ fn keep_common(new: &[u8], old: &[u8], found: &[u8]) -> Option<Vec<u8>> {
     Some(kept.into_bytes())
 }
 
-/// Returns the line ending used in the range, or after it, or before it; `\n` when there is none.
-fn ending_near<'a>(file: &'a [u8], range: &Range<usize>) -> &'a [u8] {
-    let inside = memchr::memchr(b'\n', file.get(range.clone()).unwrap_or_default());
-    let after = inside.map(|at| range.start + at).or_else(|| {
-        let rest = file.get(range.end..).unwrap_or_default();
-        memchr::memchr(b'\n', rest).map(|at| range.end + at)
-    });
-    let found =
-        after.or_else(|| memchr::memrchr(b'\n', file.get(..range.start).unwrap_or_default()));
-    match found {
-        Some(at) if at > 0 && file.get(at - 1) == Some(&b'\r') => {
-            file.get(at - 1..=at).unwrap_or(b"\n")
+/// Where the lines of a file end.
+#[derive(Debug)]
+pub(crate) struct Endings<'a> {
+    file: &'a [u8],
+    at: Vec<usize>,
+}
+
+impl<'a> Endings<'a> {
+    /// Finds the line endings of `file`.
+    pub(crate) fn of(file: &'a [u8]) -> Endings<'a> {
+        Endings { file, at: memchr::memchr_iter(b'\n', file).collect() }
+    }
+
+    /// Returns the line ending used in the range, or after it, or before it; `\n` when there is none.
+    fn near(&self, range: &Range<usize>) -> &'static [u8] {
+        let after = self.at.partition_point(|at| *at < range.start);
+        match self.at.get(after).or_else(|| self.at.last()) {
+            Some(at) if *at > 0 && self.file.get(at - 1) == Some(&b'\r') => b"\r\n",
+            _ => b"\n",
         }
-        _ => b"\n",
     }
 }
 
@@ -166,16 +181,16 @@ pub(crate) fn apply(file: &[u8], splices: &[Splice]) -> (Vec<u8>, Vec<(usize, us
         block.extend_from_slice(file.get(start..first.range.start).unwrap_or_default());
         block.extend_from_slice(&first.bytes);
         let mut end = first.range.end;
-        let mut whole = block.is_empty() || block.ends_with(b"\n");
-        while let Some(next) =
-            rest.next_if(|next| !whole && next.range.start < text::line_end(file, end))
-        {
+        let mut stop = line_stop(file, &block, end);
+        while let Some(next) = rest.next_if(|next| next.range.start < stop) {
             block.extend_from_slice(file.get(end..next.range.start).unwrap_or_default());
             block.extend_from_slice(&next.bytes);
             end = next.range.end;
-            whole = block.is_empty() || block.ends_with(b"\n");
+            // A line is searched for its end once, however many places it has.
+            if end >= stop || block.ends_with(b"\n") || block.is_empty() {
+                stop = line_stop(file, &block, end);
+            }
         }
-        let stop = if whole && at_line_start(file, end) { end } else { text::line_end(file, end) };
         block.extend_from_slice(file.get(end..stop).unwrap_or_default());
         ranges.extend(changed(file.get(start..stop).unwrap_or_default(), &block, line));
         line += memchr::memchr_iter(b'\n', &block).count();
@@ -186,8 +201,11 @@ pub(crate) fn apply(file: &[u8], splices: &[Splice]) -> (Vec<u8>, Vec<(usize, us
     (out, join(ranges))
 }
 
-fn at_line_start(file: &[u8], at: usize) -> bool {
-    at.checked_sub(1).is_none_or(|before| file.get(before) == Some(&b'\n'))
+/// Returns where the lines that hold the block end in the file: at `end` when both sides end a line there.
+fn line_stop(file: &[u8], block: &[u8], end: usize) -> usize {
+    let starts_line = end.checked_sub(1).is_none_or(|before| file.get(before) == Some(&b'\n'));
+    let whole = block.is_empty() || block.ends_with(b"\n");
+    if whole && starts_line { end } else { text::line_end(file, end) }
 }
 
 fn copy(out: &mut Vec<u8>, file: &[u8], range: Range<usize>, line: &mut usize) {
@@ -198,6 +216,10 @@ fn copy(out: &mut Vec<u8>, file: &[u8], range: Range<usize>, line: &mut usize) {
 
 /// Returns the lines that differ, counted in `new`, whose first line has the number `line`.
 fn changed(old: &[u8], new: &[u8], line: usize) -> Vec<(usize, usize)> {
+    let one = |bytes: &[u8]| memchr::memchr(b'\n', bytes).is_none_or(|at| at + 1 == bytes.len());
+    if old != new && !new.is_empty() && !old.is_empty() && one(old) && one(new) {
+        return vec![(line, line)];
+    }
     let [old, new] =
         [old, new].map(|bytes| bytes.split_inclusive(|byte| *byte == b'\n').collect::<Vec<_>>());
     let ops = capture_diff_slices(Algorithm::Myers, &old, &new);

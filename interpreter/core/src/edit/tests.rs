@@ -57,13 +57,14 @@ fn text() -> impl Strategy<Value = String> {
 
 /// A file, a piece of it told slightly differently, and a new text made from that piece.
 fn asked() -> impl Strategy<Value = (String, String, String, bool)> {
-    (text(), 0usize..12, 1usize..5, 0usize..6, text(), any::<bool>()).prop_map(
+    (text(), 0usize..12, 1usize..5, 0usize..7, text(), any::<bool>()).prop_map(
         |(file, from, count, how, new, all)| {
             let piece: String = file.split_inclusive('\n').skip(from).take(count).collect();
             let old = match how {
                 0 => piece.replace("\r\n", "\n"),
                 1 => piece.lines().map(|line| format!("  {line}\n")).collect(),
                 2 => piece.lines().map(|line| format!("{}\n", line.trim())).collect(),
+                6 => piece.chars().take(2).collect(),
                 3 => piece.replace(['“', '’'], "\"").replace('—', "-"),
                 4 => piece.replace('"', "\\\""),
                 _ => piece,
@@ -82,6 +83,17 @@ proptest! {
             prop_assert!(edited.count >= 1 && !edited.lines.is_empty());
             only_reported_lines_changed(file.as_bytes(), &edited);
             prop_assert!(std::str::from_utf8(&edited.bytes).is_ok());
+        }
+    }
+
+    #[test]
+    fn every_exact_place_is_replaced_as_plain_text((file, old, new, _) in asked()) {
+        let [file, old, new] = [file, old, new].map(|text| text.replace('\r', ""));
+        let expected = file.replace(&old, &new);
+        if !old.trim().is_empty() && expected != file {
+            let edited = try_edit(file.as_bytes(), &old, &new, true).unwrap();
+            prop_assert_eq!(String::from_utf8(edited.bytes).unwrap(), expected);
+            prop_assert_eq!(edited.count, file.matches(&old).count());
         }
     }
 
