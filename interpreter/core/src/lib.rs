@@ -13,6 +13,7 @@ pub mod prompt;
 mod prose;
 pub mod quirk;
 pub mod say;
+pub mod shell;
 pub mod spec;
 pub mod stream;
 pub mod text;

@@ -1,0 +1,312 @@
+//! What begins with `$` or a backtick: variables, operations on them, arithmetic, substitutions.
+
+use super::expand::Atoms;
+use super::reader::Reader;
+use super::variables::name_at;
+use super::words::Until;
+use super::{Hidden, Piece, Unseen};
+
+impl Reader<'_, '_> {
+    /// Reads from a `$` on.
+    pub(super) fn dollar(&mut self, atoms: &mut Atoms, quoted: bool) {
+        let start = self.at;
+        match self.ahead(1) {
+            Some('(') if self.is_arithmetic() => self.arithmetic(atoms, start, "))"),
+            Some('(') => {
+                self.bump();
+                self.bump();
+                self.substituted(')');
+                self.hide(atoms, Hidden::Substitution, start);
+            }
+            Some('{') => self.deeper(|reader| reader.braced(atoms, quoted)),
+            Some('[') => self.arithmetic(atoms, start, "]"),
+            Some('\'') if !quoted => {
+                self.bump();
+                self.ansi_quoted(atoms);
+            }
+            Some('"') if !quoted => {
+                self.bump();
+                self.double_quoted(atoms);
+            }
+            Some(sign) if sign.is_ascii_alphabetic() || sign == '_' => {
+                self.bump();
+                let name = self.name();
+                self.variable(atoms, &name, quoted);
+            }
+            Some(sign @ ('0'..='9' | '@' | '*' | '#' | '?' | '-' | '$' | '!')) => {
+                self.bump();
+                self.bump();
+                self.variable(atoms, &sign.to_string(), quoted);
+            }
+            _ => {
+                self.bump();
+                atoms.sign('$');
+            }
+        }
+    }
+
+    fn hide(&mut self, atoms: &mut Atoms, why: Hidden, start: usize) {
+        atoms.push(Piece::Hidden(
+            why,
+            self.text.get(start..self.at).unwrap_or_default().to_string(),
+        ));
+    }
+
+    fn name(&mut self) -> String {
+        let mut name = String::new();
+        while let Some(sign) =
+            self.peek().filter(|sign| sign.is_ascii_alphanumeric() || *sign == '_')
+        {
+            name.push(sign);
+            self.bump();
+        }
+        name
+    }
+
+    fn variable(&mut self, atoms: &mut Atoms, name: &str, quoted: bool) {
+        if name == "IFS" && !quoted && self.out.variables.get("IFS").is_none() {
+            atoms.space();
+            return;
+        }
+        let positional =
+            matches!(name, "@" | "*") || name.parse::<u32>().is_ok_and(|number| number > 0);
+        let value = self.out.variables.get(name);
+        let unset =
+            positional && !self.out.variables.positional && self.out.variables.in_function == 0;
+        let spliced = match value {
+            Some(values) => atoms.splice(values, quoted, self.out),
+            None if unset => return atoms.push(Piece::Doubt),
+            None => false,
+        };
+        if !spliced {
+            atoms.push(Piece::Variable(name.to_string()));
+        }
+    }
+
+    /// Reads `${…}`.
+    fn braced(&mut self, atoms: &mut Atoms, quoted: bool) {
+        let start = self.at;
+        self.bump();
+        self.bump();
+        let prefix =
+            self.peek().filter(|sign| matches!(sign, '!' | '#') && self.ahead(1) != Some('}'));
+        if prefix.is_some() {
+            self.bump();
+        }
+        let mut name = self.name();
+        if name.is_empty() {
+            name.extend(self.bump());
+        }
+        let plain = prefix.is_none();
+        match self.peek() {
+            Some('}') if plain => {
+                self.bump();
+                self.variable(atoms, &name, quoted);
+            }
+            Some(':') if plain && matches!(self.ahead(1), Some('-' | '=' | '+' | '?')) => {
+                self.bump();
+                self.alternative(atoms, &name, quoted);
+            }
+            Some('-' | '=' | '+' | '?') if plain => self.alternative(atoms, &name, quoted),
+            _ => {
+                let operation = self.single_word(Until::Brace).text;
+                self.close_brace();
+                let runs = prefix == Some('!') || reads_value_as_code(&operation);
+                self.hide(atoms, if runs { Hidden::Indirect } else { Hidden::Expansion }, start);
+            }
+        }
+    }
+
+    fn close_brace(&mut self) {
+        if !self.eat('}') {
+            self.fail(Unseen::Unended);
+        }
+    }
+
+    /// Reads `${name:-word}` and its like from the sign on: the word is likely where the line says no value.
+    fn alternative(&mut self, atoms: &mut Atoms, name: &str, quoted: bool) {
+        let sign = self.bump();
+        let word = self.single_word(Until::Brace);
+        self.close_brace();
+        let value = self.out.variables.get(name);
+        let use_word = (sign == Some('+')) == value.is_some();
+        atoms.push(Piece::Doubt);
+        if sign == Some('=') {
+            self.out.variables.set(name, vec![word.pieces.clone()], false);
+        }
+        if use_word && sign != Some('?') {
+            if !atoms.splice(vec![word.pieces], quoted, self.out) {
+                atoms.push(Piece::Variable(name.to_string()));
+            }
+        } else if value.is_some() {
+            self.variable(atoms, name, quoted);
+        }
+    }
+
+    /// Returns true if `$((` here is arithmetic: the bracket that closes the inner one is followed by another.
+    pub(super) fn is_arithmetic(&self) -> bool {
+        self.ahead(1) == Some('(')
+            && self.ahead(2) == Some('(')
+            && closes_twice(self.rest().get(1..).unwrap_or_default())
+    }
+
+    /// Returns true if `((` here begins an arithmetic command.
+    pub(super) fn begins_arithmetic(&self) -> bool {
+        self.peek() == Some('(') && self.ahead(1) == Some('(') && closes_twice(self.rest())
+    }
+
+    /// Reads an expression up to `end`; what it hides is harmless if all names in it are numbers here.
+    pub(super) fn arithmetic(&mut self, atoms: &mut Atoms, start: usize, end: &str) {
+        let open = if end == "]" { 2 } else { 3 };
+        for _ in 0..open {
+            self.bump();
+        }
+        let harmless = self.deeper(|reader| reader.expression(end));
+        self.hide(atoms, if harmless { Hidden::Expansion } else { Hidden::Arithmetic }, start);
+    }
+
+    /// Reads an arithmetic expression with its end; returns true if it can run nothing.
+    pub(super) fn expression(&mut self, end: &str) -> bool {
+        let close = if end == "]" { ']' } else { ')' };
+        let mut open = 0usize;
+        let mut harmless = true;
+        while let Some(sign) = self.peek() {
+            if open == 0 && sign == close {
+                self.bump();
+                if end == "]" || self.eat(close) {
+                    return harmless;
+                }
+                continue;
+            }
+            match sign {
+                '(' | '[' => open += 1,
+                ')' | ']' => open = open.saturating_sub(1),
+                _ => {}
+            }
+            harmless &= self.expression_part(sign);
+        }
+        self.fail(Unseen::Unended);
+        false
+    }
+
+    fn expression_part(&mut self, sign: char) -> bool {
+        let mut inner = Atoms::default();
+        match sign {
+            '$' => self.dollar(&mut inner, true),
+            '`' => self.backtick(&mut inner, true),
+            '\'' | '"' | '\\' => {
+                self.bump();
+                return false;
+            }
+            _ if sign.is_ascii_alphabetic() || sign == '_' => {
+                let stepped =
+                    self.text.get(..self.at).is_some_and(|before| before.ends_with(['+', '-']));
+                let name = self.name();
+                let values = self.out.variables.get(&name);
+                let changed = self
+                    .rest()
+                    .trim_start()
+                    .starts_with(['=', '+', '-', '*', '/', '%', '<', '>', '&', '^', '|']);
+                if (stepped || changed) && values.is_some() {
+                    self.out.variables.forget(&name);
+                }
+                return self.peek() != Some('[')
+                    && values.is_none_or(|values| values.iter().all(|pieces| is_number(pieces)));
+            }
+            _ => {
+                self.bump();
+                return true;
+            }
+        }
+        inner.pieces().all(|piece| match piece {
+            Piece::Text(text) => text.chars().all(|sign| sign.is_ascii_digit()),
+            Piece::Hidden(why, _) => *why == Hidden::Expansion,
+            _ => true,
+        })
+    }
+
+    /// Reads a backtick substitution: its text is unescaped once, then read as a line of its own.
+    pub(super) fn backtick(&mut self, atoms: &mut Atoms, quoted: bool) {
+        let start = self.at;
+        self.bump_raw();
+        let mut text = String::new();
+        loop {
+            match self.bump_raw() {
+                None => return self.fail(Unseen::Unended),
+                Some('`') => break,
+                Some('\\') => match self.bump_raw() {
+                    Some(kept @ ('$' | '`' | '\\')) => text.push(kept),
+                    Some('"') if quoted => text.push('"'),
+                    Some(other) => text.extend(['\\', other]),
+                    None => text.push('\\'),
+                },
+                Some(sign) => text.push(sign),
+            }
+        }
+        self.skip_joins();
+        let base = self.base + start;
+        self.deeper(|outer| {
+            let mut inner = Reader::new(&text, base, outer.out);
+            inner.substituted_whole();
+        });
+        self.hide(atoms, Hidden::Substitution, start);
+    }
+}
+
+/// `@P` and its like, and an index that is more than a number, evaluate what they are given.
+fn reads_value_as_code(operation: &str) -> bool {
+    let index = operation.strip_prefix('[').map(|rest| rest.split(']').next().unwrap_or_default());
+    let plain_index = index.is_none_or(|index| {
+        index == "@" || index == "*" || index.chars().all(|sign| sign.is_ascii_digit())
+    });
+    operation.starts_with('@') || operation.contains("]@") || !plain_index
+}
+
+fn is_number(pieces: &[Piece]) -> bool {
+    pieces.iter().all(|piece| match piece {
+        Piece::Text(text) => {
+            text.trim_start_matches(['-', '+']).chars().all(|sign| sign.is_ascii_digit())
+        }
+        Piece::Hidden(why, _) => *why == Hidden::Expansion,
+        Piece::Doubt => true,
+        _ => false,
+    })
+}
+
+/// Returns true if the first bracket of `text` is closed by a bracket right behind the one that closes the second.
+fn closes_twice(text: &str) -> bool {
+    let mut open = 0usize;
+    let mut signs = text.chars().peekable();
+    let mut quote: Option<char> = None;
+    while let Some(sign) = signs.next() {
+        match (quote, sign) {
+            (_, '\\') if quote != Some('\'') => {
+                signs.next();
+            }
+            (Some(end), _) if sign == end => quote = None,
+            (Some(_), _) => {}
+            (None, '\'' | '"') => quote = Some(sign),
+            (None, '(') => open += 1,
+            (None, ')') => {
+                open = open.saturating_sub(1);
+                if open == 1 {
+                    return signs.peek() == Some(&')');
+                }
+            }
+            _ => {}
+        }
+    }
+    false
+}
+
+/// Returns the name and the rest of `name=value`, `name+=value` or `name[index]=value`, by its raw spelling.
+pub(super) fn assigned_name(raw: &str) -> Option<&str> {
+    let name = name_at(raw)?;
+    let rest = raw.get(name.len()..)?;
+    let indexed = rest.starts_with('[') && rest.contains("]=");
+    (rest.starts_with('=')
+        || rest.starts_with("+=")
+        || indexed
+        || (rest.starts_with('[') && rest.contains("]+=")))
+    .then_some(name)
+}

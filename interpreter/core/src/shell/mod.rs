@@ -1,0 +1,259 @@
+//! Reads a bash line into what would run: simple commands with decoded words, redirects and nested texts.
+//!
+//! It knows the grammar of the shell and nothing of programs, paths or rules. It is total: whatever it cannot follow
+//! is named in [`Line::unseen`] and never guessed away.
+
+mod compound;
+mod dollar;
+mod escape;
+mod expand;
+mod grammar;
+mod heredoc;
+mod reader;
+mod redirect;
+mod variables;
+mod words;
+
+use reader::{Out, Reader};
+use serde::{Deserialize, Serialize};
+use std::ops::Range;
+
+/// How much of a line is read; beyond a limit the line counts as unseen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Limits {
+    /// Longest line in bytes.
+    pub max_bytes: usize,
+    /// Deepest nesting of groups, substitutions and quotes.
+    pub max_depth: usize,
+    /// Most words that braces and loops may make of one line.
+    pub max_words: usize,
+    /// Most bytes that variables of the line may expand to.
+    pub max_expanded: usize,
+}
+
+/// A line as the shell would take it apart.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Line {
+    /// Simple commands in the order they would start; one in a substitution stands before the one that uses it.
+    pub commands: Vec<Command>,
+    /// Here-document and here-string texts, named by [`Redirect::document`].
+    pub documents: Vec<Document>,
+    /// Parents of the scopes (subshells, stages of a pipe) that commands run in; scope 0 is the line itself.
+    pub scopes: Vec<usize>,
+    /// Functions the line defines.
+    pub functions: Vec<Function>,
+    /// Why the line could not be followed to its end; empty for a line that was read whole.
+    pub unseen: Vec<Unseen>,
+}
+
+/// A simple command, or the redirects of a compound one (then without words).
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Command {
+    /// Where it stands in the line, in bytes.
+    pub span: Range<usize>,
+    /// Assignments in front of it.
+    pub assignments: Vec<Assignment>,
+    /// The program and its arguments.
+    pub words: Vec<Word>,
+    /// Its redirects, in order.
+    pub redirects: Vec<Redirect>,
+    /// Commands (as positions in [`Line::commands`]) that read its output through a pipe.
+    pub feeds: Range<usize>,
+    /// Commands whose output it reads through a pipe.
+    pub fed_by: Range<usize>,
+    /// How many substitutions it stands in.
+    pub level: usize,
+    /// The scope it runs in: what it changes (directory, variables) holds in that scope only.
+    pub scope: usize,
+    /// The and-or list it is part of; within one list a later command knows that an earlier `cd` worked.
+    pub chain: usize,
+    /// It runs only if something before it went right or wrong, or once per turn of a loop.
+    pub conditional: bool,
+    /// The line goes on without waiting for it.
+    pub background: bool,
+}
+
+/// `name=value` in front of a command or alone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Assignment {
+    /// The variable, without an index.
+    pub name: String,
+    /// Its value; for an array the elements one after the other.
+    pub value: Word,
+}
+
+/// A function definition.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Function {
+    /// Its name.
+    pub name: String,
+    /// The commands of its body, as positions in [`Line::commands`].
+    pub body: Range<usize>,
+}
+
+/// A text handed to a command on a file descriptor.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Document {
+    /// The text, as far as it is known.
+    pub text: String,
+    /// Nothing in it is expanded or guessed.
+    pub known: bool,
+}
+
+/// A redirect.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Redirect {
+    /// What it does.
+    pub kind: RedirectKind,
+    /// The descriptor in front of it: a number, or a name in braces.
+    pub fd: Option<String>,
+    /// The file, descriptor or here-document mark behind it.
+    pub target: Word,
+    /// The text of a here-document or here-string, as a position in [`Line::documents`].
+    pub document: Option<usize>,
+}
+
+/// What a redirect does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RedirectKind {
+    /// `<`
+    Read,
+    /// `>`, `>|`, `&>` and `>&` before a file name
+    Write,
+    /// `>>` and `&>>`
+    Append,
+    /// `<>`
+    ReadWrite,
+    /// `<&` and `>&` before a descriptor
+    Duplicate,
+    /// `<<`, `<<-` and `<<<`
+    Document,
+}
+
+/// A word as the program would get it, as far as the line tells.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Word {
+    /// Its parts in order.
+    pub pieces: Vec<Piece>,
+    /// Other values it takes, from a loop over known words.
+    pub also: Vec<Vec<Piece>>,
+    /// The parts as one text; unknown parts as they were written.
+    pub text: String,
+    /// Some part of it was quoted or escaped.
+    pub quoted: bool,
+}
+
+/// A part of a word.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Piece {
+    /// Text the program gets as it stands here.
+    Text(String),
+    /// Unquoted glob signs: files decide what it becomes.
+    Glob(String),
+    /// `~` or `~name` at the start.
+    Tilde(String),
+    /// A variable whose value the line does not say.
+    Variable(String),
+    /// No text: the parts beside it are likely, not sure.
+    Doubt,
+    /// What only running the line would tell, as it was written.
+    Hidden(Hidden, String),
+}
+
+/// Why a part of a word cannot be known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Hidden {
+    /// `$(…)`, backticks, `<(…)`
+    Substitution,
+    /// Arithmetic over a name whose value is no number on this line: an index in it could run something.
+    Arithmetic,
+    /// `${x@P}` and `${!x}`: the value is read as code or as a name.
+    Indirect,
+    /// An operation on a value, or a number: text that runs nothing.
+    Expansion,
+}
+
+/// Why a line could not be followed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Unseen {
+    /// Longer than the limit.
+    TooLong,
+    /// Nested deeper than the limit.
+    TooDeep,
+    /// Braces, loops or variables grow beyond the limit.
+    TooLarge,
+    /// The grammar does not allow it, or this reader does not know it.
+    Syntax,
+    /// A quote, group or here-document does not end.
+    Unended,
+    /// A loop changes a variable that it also uses.
+    ChangedInLoop,
+}
+
+impl Word {
+    /// Returns true if nothing in it is hidden, guessed or up to a variable. Globs and the person's own `~` are known.
+    pub fn is_known(&self) -> bool {
+        std::iter::once(&self.pieces).chain(&self.also).flatten().all(|piece| match piece {
+            Piece::Text(_) | Piece::Glob(_) => true,
+            Piece::Tilde(name) => name == "~",
+            Piece::Variable(_) | Piece::Doubt | Piece::Hidden(..) => false,
+        })
+    }
+
+    /// Returns true if it has an unquoted glob sign.
+    pub fn has_glob(&self) -> bool {
+        self.pieces.iter().any(|piece| matches!(piece, Piece::Glob(_)))
+    }
+
+    /// Returns true if a part of it is hidden for that reason.
+    pub fn hides(&self, reason: Hidden) -> bool {
+        self.pieces.iter().any(|piece| matches!(piece, Piece::Hidden(why, _) if *why == reason))
+    }
+
+    /// Returns the word with its `index`-th other value, or as it is if it has none.
+    pub fn variant(&self, index: usize) -> Word {
+        match index.checked_sub(1).and_then(|other| self.also.get(other)) {
+            Some(pieces) => Word {
+                pieces: pieces.clone(),
+                also: Vec::new(),
+                ..expand::finish(pieces.clone(), self.quoted)
+            },
+            None => self.clone(),
+        }
+    }
+
+    /// Returns a known word of that text.
+    pub fn of(text: &str) -> Word {
+        Word {
+            pieces: vec![Piece::Text(text.to_string())],
+            text: text.to_string(),
+            ..Word::default()
+        }
+    }
+}
+
+impl Line {
+    /// Returns a command's words as one text, single blanks between them.
+    pub fn spelled(words: &[Word]) -> String {
+        words.iter().map(|word| word.text.as_str()).collect::<Vec<_>>().join(" ")
+    }
+}
+
+/// Reads a line. Never fails and never panics; the time is linear in the line.
+pub fn read(line: &str, limits: &Limits) -> Line {
+    let mut out = Out::new(*limits);
+    if line.len() > limits.max_bytes {
+        out.line.unseen.push(Unseen::TooLong);
+        return out.line;
+    }
+    Reader::new(line, 0, &mut out).whole();
+    out.line.unseen.dedup();
+    out.line
+}
+
+#[cfg(test)]
+mod tests;

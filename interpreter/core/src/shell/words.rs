@@ -1,0 +1,191 @@
+//! Takes one word of the text apart: quotes, escapes, globs, braces; what begins with `$` is in `dollar`.
+
+use super::expand::{Atom, Atoms};
+use super::reader::{Reader, ends_word};
+use super::{Hidden, Piece, Unseen, Word, escape, expand};
+
+/// Where a word ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Until {
+    /// At a blank or operator.
+    Blank,
+    /// At a blank only: the pattern behind `=~`.
+    BlankOnly,
+    /// At the brace that closes `${…}`.
+    Brace,
+}
+
+impl Reader<'_, '_> {
+    /// Reads one word and expands it; braces and splitting may make none or several of it.
+    pub(super) fn word(&mut self) -> Vec<Word> {
+        let atoms = self.atoms(Until::Blank);
+        expand::words(atoms, self.out)
+    }
+
+    /// Reads one word that is neither split nor brace-expanded: a redirect's target, an assigned value.
+    pub(super) fn single_word(&mut self, until: Until) -> Word {
+        let atoms = self.atoms(until);
+        expand::single(atoms, self.out)
+    }
+
+    /// Reads the parts of one word.
+    pub(super) fn atoms(&mut self, until: Until) -> Atoms {
+        let mut atoms = Atoms::default();
+        self.deeper(|reader| reader.atoms_into(until, &mut atoms));
+        atoms
+    }
+
+    fn atoms_into(&mut self, until: Until, atoms: &mut Atoms) {
+        let start = self.at;
+        while let Some(sign) = self.peek() {
+            match sign {
+                '\\' => self.escaped(atoms),
+                '\'' => self.single_quoted(atoms),
+                '"' => self.double_quoted(atoms),
+                '$' => self.dollar(atoms, false),
+                '`' => self.backtick(atoms, false),
+                '<' | '>' if self.ahead(1) == Some('(') && until != Until::Brace => {
+                    self.process(atoms)
+                }
+                _ if ends(sign, until) => break,
+                '*' | '?' | '[' => {
+                    self.bump();
+                    atoms.push(Piece::Glob(sign.to_string()));
+                }
+                '~' if self.tilde_may_stand(start) => self.tilde(atoms),
+                '{' | ',' | '}' if until == Until::Blank => {
+                    self.bump();
+                    atoms.mark(match sign {
+                        '{' => Atom::Open,
+                        ',' => Atom::Comma,
+                        _ => Atom::Close,
+                    });
+                }
+                _ => {
+                    self.bump();
+                    atoms.sign(sign);
+                }
+            }
+        }
+    }
+
+    fn escaped(&mut self, atoms: &mut Atoms) {
+        self.bump_raw();
+        atoms.quoted = true;
+        atoms.sign(self.bump().unwrap_or('\\'));
+    }
+
+    fn single_quoted(&mut self, atoms: &mut Atoms) {
+        self.bump_raw();
+        atoms.quoted = true;
+        match self.rest().find('\'') {
+            Some(end) => {
+                atoms.text(self.rest().get(..end).unwrap_or_default());
+                self.jump(self.at + end + 1);
+            }
+            None => self.fail(Unseen::Unended),
+        }
+    }
+
+    /// Reads `$'…'` from the quote on.
+    pub(super) fn ansi_quoted(&mut self, atoms: &mut Atoms) {
+        self.bump_raw();
+        atoms.quoted = true;
+        let mut escaped = false;
+        let end = self.rest().find(|sign| {
+            let closes = sign == '\'' && !escaped;
+            escaped = sign == '\\' && !escaped;
+            closes
+        });
+        match end {
+            Some(end) => {
+                atoms.text(&escape::ansi_c(self.rest().get(..end).unwrap_or_default()));
+                self.jump(self.at + end + 1);
+            }
+            None => self.fail(Unseen::Unended),
+        }
+    }
+
+    /// Reads `"…"` from the quote on.
+    pub(super) fn double_quoted(&mut self, atoms: &mut Atoms) {
+        self.bump();
+        atoms.quoted = true;
+        atoms.text("");
+        self.deeper(|reader| reader.quoted_until(Some('"'), atoms));
+        if !self.eat('"') {
+            self.fail(Unseen::Unended);
+        }
+    }
+
+    /// Reads text in which only `$`, backticks and some escapes count, up to `end` or the end of the text.
+    pub(super) fn quoted_until(&mut self, end: Option<char>, atoms: &mut Atoms) {
+        while let Some(sign) = self.peek() {
+            match sign {
+                _ if Some(sign) == end => break,
+                '\\' => {
+                    self.bump_raw();
+                    match self.bump() {
+                        Some(kept @ ('$' | '`' | '\\')) => atoms.sign(kept),
+                        Some(other) if Some(other) == end => atoms.sign(other),
+                        other => {
+                            atoms.sign('\\');
+                            other.into_iter().for_each(|other| atoms.sign(other));
+                        }
+                    }
+                }
+                '$' => self.dollar(atoms, true),
+                '`' => self.backtick(atoms, true),
+                _ => {
+                    self.bump();
+                    atoms.sign(sign);
+                }
+            }
+        }
+    }
+
+    /// A tilde counts at the start of a word, and in an assignment behind `=` or `:`.
+    fn tilde_may_stand(&self, start: usize) -> bool {
+        let before = self.text.get(start..self.at).unwrap_or_default();
+        let assigned = super::variables::name_at(before)
+            .is_some_and(|name| before.get(name.len()..).is_some_and(|rest| rest.starts_with('=')));
+        before.is_empty() || (assigned && before.ends_with(['=', ':']))
+    }
+
+    fn tilde(&mut self, atoms: &mut Atoms) {
+        let end = self
+            .rest()
+            .find(|sign: char| sign == '/' || sign == ':' || ends_word(sign))
+            .unwrap_or(self.rest().len());
+        let name = self.rest().get(..end).unwrap_or_default();
+        if name
+            .chars()
+            .skip(1)
+            .all(|sign| sign.is_alphanumeric() || matches!(sign, '_' | '-' | '.' | '+'))
+        {
+            atoms.push(Piece::Tilde(name.to_string()));
+            self.jump(self.at + end);
+        } else {
+            self.bump();
+            atoms.sign('~');
+        }
+    }
+
+    fn process(&mut self, atoms: &mut Atoms) {
+        let start = self.at;
+        self.bump();
+        self.bump();
+        self.substituted(')');
+        atoms.push(Piece::Hidden(
+            Hidden::Substitution,
+            self.text.get(start..self.at).unwrap_or_default().to_string(),
+        ));
+    }
+}
+
+fn ends(sign: char, until: Until) -> bool {
+    match until {
+        Until::Blank => ends_word(sign),
+        Until::BlankOnly => matches!(sign, ' ' | '\t' | '\n'),
+        Until::Brace => sign == '}',
+    }
+}
