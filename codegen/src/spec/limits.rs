@@ -1,5 +1,6 @@
 //! The shape of `harness/loop.json`: every number the loop and the tools are held to.
 
+use super::ShellLimits;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -19,6 +20,8 @@ pub struct Limits {
     pub wrap_up: WrapUp,
     /// Limits of reading a model's reply.
     pub stream: StreamLimits,
+    /// How much of a command line is read.
+    pub shell: ShellLimits,
     /// Limits of each tool's result.
     pub tools: ToolLimits,
 }

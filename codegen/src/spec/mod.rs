@@ -9,6 +9,7 @@ mod mode;
 mod model;
 pub mod prompt;
 mod rule;
+mod shell;
 mod tool;
 
 pub use case::{Case, CaseFile, cases};
@@ -24,6 +25,10 @@ pub use matcher::{Fold, Matcher};
 pub use mode::{Mode, ModeRow};
 pub use prompt::Prompts;
 pub use rule::{DefaultRule, Judged, Rule};
+pub use shell::{
+    Action as FileAction, Arity, Effect, Input, Operands, Options, Program, Runs, ShellLimits,
+    Which, Wrapper, Wrappers,
+};
 pub use tool::{Class, Offered, Permission, Tool};
 
 use crate::{
@@ -65,6 +70,10 @@ pub struct Spec {
     pub defaults: Vec<DefaultRule>,
     /// `prompts/`: every text, and the order they are put in.
     pub prompts: Prompts,
+    /// `permission/arity.json`: what "always" stores.
+    pub arity: Arity,
+    /// `permission/wrappers.json`: how programs read their arguments.
+    pub wrappers: Wrappers,
     /// `tools/*.json`, by id.
     pub tools: Vec<Tool>,
     /// `dialects/*.json`, by id.
@@ -105,6 +114,8 @@ impl Spec {
             quirks: rule::rules(reader, "quirks.json", &records),
             modes: mode::modes(reader, &records),
             defaults: rule::defaults(reader, &records),
+            arity: reader.typed("permission/arity.json", "arity").unwrap_or_default(),
+            wrappers: reader.typed("permission/wrappers.json", "wrappers").unwrap_or_default(),
             prompts: prompt::prompts(reader, &records),
             tools,
             dialects: dialect::dialects(reader),

@@ -9,6 +9,7 @@ pub mod edit;
 pub mod event;
 pub mod examples;
 pub mod message;
+pub mod permission;
 pub mod prompt;
 mod prose;
 pub mod quirk;

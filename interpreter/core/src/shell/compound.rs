@@ -137,7 +137,9 @@ impl Reader<'_, '_> {
     /// Reads what may run many times: a variable that it changes has no sure value in it.
     fn repeated(&mut self, inner: impl FnOnce(&mut Self)) {
         let mark = self.out.variables.mark();
+        self.out.repeated += 1;
         self.conditionally(inner);
+        self.out.repeated -= 1;
         if self.out.variables.changed_since(mark) {
             self.out.unseen(Unseen::ChangedInLoop);
         }
@@ -244,7 +246,9 @@ impl Reader<'_, '_> {
         let start = self.out.line.commands.len();
         self.out.functions.insert(name.clone());
         self.out.variables.in_function += 1;
+        self.out.repeated += 1;
         self.conditionally(Self::command);
+        self.out.repeated -= 1;
         self.out.variables.in_function -= 1;
         self.out.line.functions.push(Function { name, body: start..self.out.line.commands.len() });
     }

@@ -264,6 +264,7 @@ impl Reader<'_, '_> {
             scope: self.out.scope,
             chain: self.out.chain,
             conditional: self.out.conditional > 0,
+            repeated: self.out.repeated > 0,
             ..Command::default()
         }
     }

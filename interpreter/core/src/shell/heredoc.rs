@@ -27,7 +27,7 @@ impl Reader<'_, '_> {
                 self.out.unseen(Unseen::Unended);
             }
             let document = if pending.literal {
-                Document { text: body, known: true }
+                Document { text: body, known: true, runs: false }
             } else {
                 self.expanded(&body)
             };
@@ -77,6 +77,6 @@ impl Reader<'_, '_> {
             inner.quoted_until(None, &mut atoms);
         });
         let word = expand::single(atoms, self.out);
-        Document { known: word.is_known(), text: word.text }
+        Document::of(&word)
     }
 }

@@ -14,23 +14,10 @@ mod redirect;
 mod variables;
 mod words;
 
+use crate::spec::ShellLimits as Limits;
 use reader::{Out, Reader};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use std::ops::Range;
-
-/// How much of a line is read; beyond a limit the line counts as unseen.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Limits {
-    /// Longest line in bytes.
-    pub max_bytes: usize,
-    /// Deepest nesting of groups, substitutions and quotes.
-    pub max_depth: usize,
-    /// Most words that braces and loops may make of one line.
-    pub max_words: usize,
-    /// Most bytes that variables of the line may expand to.
-    pub max_expanded: usize,
-}
 
 /// A line as the shell would take it apart.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -70,6 +57,8 @@ pub struct Command {
     pub chain: usize,
     /// It runs only if something before it went right or wrong, or once per turn of a loop.
     pub conditional: bool,
+    /// It stands in a loop or a function, and may run many times.
+    pub repeated: bool,
     /// The line goes on without waiting for it.
     pub background: bool,
 }
@@ -99,6 +88,8 @@ pub struct Document {
     pub text: String,
     /// Nothing in it is expanded or guessed.
     pub known: bool,
+    /// Expanding it runs something.
+    pub runs: bool,
 }
 
 /// A redirect.
@@ -226,12 +217,61 @@ impl Word {
         }
     }
 
+    /// Returns the word without its first `count` bytes; a part that is not plain text there makes the rest doubtful.
+    pub fn skip(&self, count: usize) -> Word {
+        let cut = |pieces: &Vec<Piece>| {
+            let mut left = count;
+            let mut rest = Vec::new();
+            for piece in pieces {
+                match piece {
+                    Piece::Text(text) | Piece::Glob(text) if left > 0 => {
+                        let from = left.min(text.len());
+                        left -= from;
+                        rest.push(Piece::Text(text.get(from..).unwrap_or_default().to_string()));
+                    }
+                    _ => {
+                        if left > 0 && *piece != Piece::Doubt {
+                            left = 0;
+                            rest.push(Piece::Doubt);
+                        }
+                        rest.push(piece.clone());
+                    }
+                }
+            }
+            rest
+        };
+        let also = self.also.iter().map(cut).collect();
+        Word { also, ..expand::finish(cut(&self.pieces), self.quoted) }
+    }
+
+    /// Returns the word with `text` behind it.
+    pub fn with(&self, text: &str) -> Word {
+        let join =
+            |pieces: &Vec<Piece>| [pieces.as_slice(), &[Piece::Text(text.to_string())]].concat();
+        Word {
+            also: self.also.iter().map(join).collect(),
+            ..expand::finish(join(&self.pieces), self.quoted)
+        }
+    }
+
     /// Returns a known word of that text.
     pub fn of(text: &str) -> Word {
         Word {
             pieces: vec![Piece::Text(text.to_string())],
             text: text.to_string(),
             ..Word::default()
+        }
+    }
+}
+
+impl Document {
+    /// Returns the text that a word expands to.
+    fn of(word: &Word) -> Document {
+        let runs = [Hidden::Substitution, Hidden::Arithmetic, Hidden::Indirect];
+        Document {
+            text: word.text.clone(),
+            known: word.is_known(),
+            runs: runs.into_iter().any(|why| word.hides(why)),
         }
     }
 }

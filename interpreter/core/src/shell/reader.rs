@@ -21,6 +21,8 @@ pub(super) struct Out {
     pub(super) chain: usize,
     /// Above zero inside what may not run, or may run more than once.
     pub(super) conditional: usize,
+    /// Above zero inside loops and functions.
+    pub(super) repeated: usize,
     /// Words and bytes made by expansion so far.
     pub(super) words: usize,
     pub(super) expanded: usize,
@@ -39,6 +41,7 @@ impl Out {
             chains: 0,
             chain: 0,
             conditional: 0,
+            repeated: 0,
             words: 0,
             expanded: 0,
         }

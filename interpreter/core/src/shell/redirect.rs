@@ -99,7 +99,8 @@ impl Reader<'_, '_> {
             self.skip_blanks();
             let word = self.single_word(Until::Blank);
             if let Some(slot) = self.out.line.documents.get_mut(document) {
-                *slot = Document { text: format!("{}\n", word.text), known: word.is_known() };
+                *slot = Document::of(&word);
+                slot.text.push('\n');
             }
             word
         } else {

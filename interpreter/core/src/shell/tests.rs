@@ -3,8 +3,14 @@
 use super::*;
 use proptest::prelude::*;
 
-const LIMITS: Limits =
-    Limits { max_bytes: 65536, max_depth: 48, max_words: 4096, max_expanded: 1 << 20 };
+const LIMITS: Limits = Limits {
+    max_bytes: 65536,
+    max_depth: 48,
+    max_words: 4096,
+    max_expanded: 1 << 20,
+    max_nested: 8,
+    max_spellings: 64,
+};
 
 fn shown(line: &str) -> Vec<String> {
     let read = read(line, &LIMITS);

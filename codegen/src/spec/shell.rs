@@ -1,0 +1,252 @@
+//! What the spec says about command lines: how long they may be, how programs read their options
+//! (`permission/wrappers.json`), and how many words say what a command does (`permission/arity.json`).
+
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// `"shell"` in `loop.json`: how much of a command line is read. Beyond a limit it counts as not seen.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ShellLimits {
+    /// Longest line in bytes.
+    pub max_bytes: usize,
+    /// Deepest nesting of groups, substitutions and quotes.
+    pub max_depth: usize,
+    /// Most words that braces may make of one line.
+    pub max_words: usize,
+    /// Most bytes that variables of the line may expand to.
+    pub max_expanded: usize,
+    /// Deepest nesting of lines in lines, such as `sh -c "sh -c …"`.
+    pub max_nested: usize,
+    /// Most spellings of one command that are looked at.
+    pub max_spellings: usize,
+}
+
+/// `permission/arity.json`: what "always" stores.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Arity {
+    /// How many words name what a command does, by the words it starts with: `git` 2, `git stash` 3.
+    pub words: BTreeMap<String, usize>,
+    /// Commands that are only ever stored exactly as they were.
+    pub exact_only: Vec<String>,
+    /// Commands for which no "always" is offered.
+    pub never: Vec<String>,
+}
+
+/// `permission/wrappers.json`: how programs read their arguments, and which of them run another program.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Wrappers {
+    /// Programs that run what their arguments say.
+    pub wrappers: Vec<Wrapper>,
+    /// How programs read their arguments, by name or by name and verb (`git diff`).
+    pub programs: BTreeMap<String, Program>,
+    /// Programs that print their operands: `echo x | sh` runs `x`.
+    pub speakers: Vec<String>,
+    /// Programs that pass their input on: `echo x | cat | sh` runs `x`.
+    pub passers: Vec<String>,
+    /// Directories every machine has: a glob that fits one stands for it.
+    pub landmarks: Vec<String>,
+    /// Builtins that change the directory to their operand.
+    pub movers: Vec<String>,
+    /// Builtins after which the directory is not known.
+    pub lost: Vec<String>,
+    /// Sentences about a verdict, by reason; `{{ of }}` is the command or path, `{{ rule }}`, `{{ from }}` and
+    /// `{{ then }}` say which rule said what.
+    pub says: BTreeMap<String, String>,
+}
+
+/// How a program's options are spelled.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Options {
+    /// Letters of options without a value.
+    pub letters: String,
+    /// Names of options without a value.
+    pub names: Vec<String>,
+    /// Options (letters and names) that take a value, in the same word or the next.
+    pub value: Vec<String>,
+    /// Options that take a value only in the same word.
+    pub maybe: Vec<String>,
+    /// Long names have one dash (`find -name`).
+    pub single_dash: bool,
+    /// Options end at the first operand.
+    pub stop: bool,
+}
+
+/// A program that runs what its arguments say.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Wrapper {
+    /// Its names; `*` stands for anything.
+    pub programs: Vec<String>,
+    /// How its own options are spelled; they end at the first operand unless `anywhere` is set.
+    pub options: Options,
+    /// Its options may stand behind operands.
+    pub anywhere: bool,
+    /// With one of these options it runs nothing.
+    pub query: Vec<String>,
+    /// `NAME=value` operands in front of the command go into its environment.
+    pub assigns: bool,
+    /// So many operands come before the command.
+    pub skip: usize,
+    /// What its operands are.
+    pub runs: Runs,
+    /// With one of these options the first operand is a shell text.
+    pub text_if: Vec<String>,
+    /// Options whose value is a shell text.
+    pub text: Vec<String>,
+    /// Options whose value is split into words in front of the operands.
+    pub split: Vec<String>,
+    /// Options that are followed by a command up to `;` or `+`.
+    pub exec: Vec<String>,
+    /// Options that choose among files: with them an `exec` is not about the starting points as a whole.
+    pub filters: Vec<String>,
+    /// Options that name the word the input replaces.
+    pub replace: Vec<String>,
+    /// What it does with its input.
+    pub input: Input,
+}
+
+/// What the operands of a wrapper are.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Runs {
+    /// Nothing that runs.
+    #[default]
+    Nothing,
+    /// A command.
+    Command,
+    /// One shell text, joined by blanks.
+    Text,
+    /// One shell text, and the first operand only.
+    FirstText,
+    /// A file of commands, if there is an operand.
+    File,
+}
+
+/// What a wrapper does with its input.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Input {
+    /// Nothing that runs.
+    #[default]
+    Nothing,
+    /// Reads it as a shell text if it has no operand.
+    Text,
+    /// Adds its words to the command.
+    Words,
+}
+
+/// How a program reads its arguments.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Program {
+    /// Other names that read their arguments alike; `*` stands for anything.
+    pub also: Vec<String>,
+    /// How its options are spelled.
+    pub options: Options,
+    /// Options that run, write or delete something.
+    pub risky: Vec<String>,
+    /// Options not named here count as risky.
+    pub strict: bool,
+    /// The first operand is a verb: what follows is looked up under both words.
+    pub verbs: bool,
+    /// What its operands are.
+    pub operands: Operands,
+    /// Options in whose presence the first operand is no pattern.
+    pub unless: Vec<String>,
+    /// More operands than this count as risky.
+    pub max: Option<usize>,
+    /// Options whose value is a file it reads.
+    pub file: Vec<String>,
+    /// Options whose value is a file it writes; risky too.
+    pub out: Vec<String>,
+    /// What it does to files.
+    pub effects: Vec<Effect>,
+    /// The first dashed word is a signal, later `-1` is an operand.
+    pub signal: bool,
+    /// It only reads, whatever its options that are not risky.
+    pub reads: bool,
+}
+
+/// What the operands of a program are.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Operands {
+    /// Files.
+    #[default]
+    Files,
+    /// No files.
+    Text,
+    /// First something that is no file, then files.
+    Pattern,
+}
+
+/// Something a program does to the files its operands name.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Effect {
+    /// What is done.
+    #[serde(rename = "do")]
+    pub action: Action,
+    /// To which operands.
+    pub to: Which,
+    /// Operands `key=file` that name the file.
+    pub keys: Vec<String>,
+    /// Only with one of these options.
+    #[serde(rename = "if")]
+    pub only: Vec<String>,
+    /// Not with any of these options.
+    pub unless: Vec<String>,
+    /// Only with one of these operands.
+    pub operand: Vec<String>,
+}
+
+/// What is done to a file.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Action {
+    /// It is read or listed.
+    #[default]
+    Read,
+    /// Its content is written.
+    Write,
+    /// It is deleted.
+    Delete,
+    /// It is deleted with everything below it.
+    Wipe,
+    /// The modes or owners of everything below it are changed.
+    Alter,
+}
+
+impl Action {
+    /// Returns the name rules use.
+    pub fn name(self) -> &'static str {
+        match self {
+            Action::Read => "read",
+            Action::Write => "write",
+            Action::Delete => "delete",
+            Action::Wipe => "wipe",
+            Action::Alter => "alter",
+        }
+    }
+}
+
+/// Which operands an effect is about.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Which {
+    /// All.
+    #[default]
+    All,
+    /// The first.
+    First,
+    /// All but the first.
+    Rest,
+    /// The last, and what the others are called below it.
+    Last,
+    /// None: only the keys.
+    None,
+}

@@ -1,0 +1,110 @@
+//! The facts rules can ask about a command, in each of its spellings.
+
+use super::paths::is_known;
+use super::program::{self, Reading, basename};
+use crate::shell::{Command, Hidden, Line, Word};
+use crate::spec::{CommandFacts, Spec};
+
+/// Returns the command's text that patterns are matched against: words with single blanks between them, a blank in a
+/// word shown as `␠` so that two words never read as one.
+pub(super) fn text(assigned: &[(String, String)], words: &[Word]) -> String {
+    let shown = |text: &str| text.replace([' ', '\n', '\t'], "␠");
+    let assigned = assigned.iter().map(|(name, value)| format!("{name}={}", shown(value)));
+    assigned.chain(words.iter().map(|word| shown(&word.text))).collect::<Vec<_>>().join(" ")
+}
+
+/// Returns the assignments in front of a command.
+pub(super) fn assigned(command: &Command) -> Vec<(String, String)> {
+    command.assignments.iter().map(|each| (each.name.clone(), each.value.text.clone())).collect()
+}
+
+/// Returns the facts of one spelling of a command.
+pub(super) fn command_facts(
+    spec: &Spec,
+    line: &Line,
+    command: &Command,
+    words: &[Word],
+) -> CommandFacts {
+    let reading = program::read(&spec.wrappers, words);
+    let first = words.first().map(|word| word.text.as_str()).unwrap_or_default();
+    let Reading { arguments, globals, verbs, risks, .. } = reading;
+    let values = globals.values.iter().chain(&arguments.values);
+    let operands: Vec<String> = arguments.operands.iter().map(|word| word.text.clone()).collect();
+    CommandFacts {
+        program: basename(first).to_string(),
+        named: if first.contains('/') { first.to_string() } else { String::new() },
+        words: words.iter().map(|word| word.text.clone()).collect(),
+        verb: verbs.first().or(operands.first()).cloned().unwrap_or_default(),
+        flags: globals.flags.iter().chain(&arguments.flags).cloned().collect(),
+        values: values.map(|(name, value)| format!("{name}={}", value.text)).collect(),
+        operands: verbs.into_iter().skip(1).chain(operands).collect(),
+        risks,
+        assigns: command.assignments.iter().map(|each| each.name.clone()).collect(),
+        feeds: programs(line, command, command.feeds.clone()),
+        fed_by: programs(line, command, command.fed_by.clone()),
+        recursion: recursion(line, command).to_string(),
+    }
+}
+
+fn programs(line: &Line, command: &Command, range: std::ops::Range<usize>) -> Vec<String> {
+    let commands = line.commands.get(range).unwrap_or_default().iter();
+    let here = commands.filter(|other| other.level == command.level);
+    here.filter_map(|other| other.words.first())
+        .map(|word| basename(&word.text).to_string())
+        .collect()
+}
+
+/// Says whether a command calls the function it stands in, and whether each call starts more.
+fn recursion(line: &Line, command: &Command) -> &'static str {
+    let Some(name) = command.words.first().map(|word| word.text.as_str()) else { return "none" };
+    let mut functions = line.functions.iter().filter(|function| function.name == name);
+    let own = |function: &&crate::shell::Function| {
+        line.commands
+            .get(function.body.clone())
+            .is_some_and(|body| body.iter().any(|other| other.span == command.span))
+    };
+    if functions.find(own).is_none() {
+        return "none";
+    }
+    let again = |range: std::ops::Range<usize>| {
+        programs(line, command, range).iter().any(|other| other == name)
+    };
+    let forks = command.background || again(command.feeds.clone()) || again(command.fed_by.clone());
+    if forks { "forks" } else { "once" }
+}
+
+/// Why the line does not show all that a command would do.
+pub(super) fn doubts(line: &Line, command: &Command) -> Vec<&'static str> {
+    let mut doubts = Vec::new();
+    let mut doubt = |holds: bool, why: &'static str| {
+        if holds {
+            doubts.push(why);
+        }
+    };
+    let words = || {
+        let values = command.assignments.iter().map(|each| &each.value);
+        command
+            .words
+            .iter()
+            .chain(values)
+            .chain(command.redirects.iter().map(|redirect| &redirect.target))
+    };
+    let runs = |word: &Word| {
+        [Hidden::Substitution, Hidden::Arithmetic, Hidden::Indirect]
+            .iter()
+            .any(|why| word.hides(*why))
+    };
+    let documents =
+        command.redirects.iter().filter_map(|redirect| line.documents.get(redirect.document?));
+    let first = command.words.first();
+    doubt(words().any(runs) || documents.into_iter().any(|document| document.runs), "substitution");
+    doubt(
+        first.is_some_and(|word| !is_known(word) || word.has_glob() && word.text != "["),
+        "computed",
+    );
+    doubt(
+        first.is_some_and(|word| line.functions.iter().any(|function| function.name == word.text)),
+        "defined",
+    );
+    doubts
+}

@@ -1,0 +1,84 @@
+//! The floor: what is refused in every mode, whatever was approved.
+
+use super::judge::Judge;
+use super::{Call, Disk, Policy, World};
+use crate::spec::{Record, Rule, Spec, When};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+
+/// The rules of the floor that are in force.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Floor<'a> {
+    spec: &'a Spec,
+    policy: &'a Policy,
+}
+
+impl<'a> Floor<'a> {
+    pub(super) fn new(spec: &'a Spec, policy: &'a Policy) -> Floor<'a> {
+        Floor { spec, policy }
+    }
+
+    /// Returns the first rule about that record which it breaks.
+    pub(super) fn hit(&self, about: &str, record: &dyn Record) -> Option<&'a Rule> {
+        let on =
+            |rule: &&Rule| rule.about == about && !self.policy.hardline_disable.contains(&rule.id);
+        let mut rules = self.spec.hardline.iter().chain(&self.policy.hardline_extra).filter(on);
+        rules.find(|rule| rule.when.holds(record))
+    }
+}
+
+/// Returns the rule of the floor that a call breaks.
+pub fn hardline<'a>(
+    spec: &'a Spec,
+    policy: &'a Policy,
+    world: World<'a>,
+    call: &Call,
+) -> Option<&'a Rule> {
+    let mut judge = Judge::new(spec, policy, world);
+    judge.call(call);
+    judge.broken
+}
+
+/// A disk without links.
+struct Plain;
+
+impl Disk for Plain {
+    fn real(&self, path: &Path) -> PathBuf {
+        path.to_path_buf()
+    }
+}
+
+/// Returns whether a condition about a command or file holds for something in an example: a command line, or
+/// `{"tool", "path"}`. `None` for an example that is neither.
+pub fn example(spec: &Spec, about: &str, when: &When, example: &Value) -> Option<bool> {
+    let line = example.as_str().map(String::from);
+    let path = example["path"].as_str().map(PathBuf::from);
+    if line.is_none() && (path.is_none() || example["tool"].is_null()) {
+        return None;
+    }
+    let reads = example["tool"] == "read";
+    let call = Call {
+        tool: example["tool"].as_str().unwrap_or("bash").to_string(),
+        class: if reads { "read" } else { "write" }.to_string(),
+        paths: path.into_iter().collect(),
+        command: line,
+        ..Call::default()
+    };
+    let rule = Rule {
+        id: "example".into(),
+        about: about.into(),
+        when: when.clone(),
+        say: String::new(),
+        action: None,
+        hit: Vec::new(),
+        miss: Vec::new(),
+        file: String::new(),
+        pointer: String::new(),
+    };
+    let hardline_disable = spec.hardline.iter().map(|rule| rule.id.clone()).collect();
+    let policy = Policy { hardline_extra: vec![rule], hardline_disable, ..Policy::default() };
+    let (home, cwd) = (Path::new("/home/dev"), Path::new("/home/dev/proj"));
+    let own = home.join(".config/lembas");
+    let world = World { home, cwd, project: Some(cwd), own: &own, disk: &Plain };
+    Some(hardline(spec, &policy, world, &call).is_some())
+}

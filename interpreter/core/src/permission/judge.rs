@@ -1,0 +1,417 @@
+//! Puts a call's facts before floor, rules, files and mode, and keeps what each of them said.
+
+use super::directories::Directories;
+use super::facts::{self, assigned, command_facts, doubts};
+use super::hardline::Floor;
+use super::paths::{self, file_facts, is_address, resolve};
+use super::plain::{Plain, plain};
+use super::rules::{self, Asked, Hit};
+use super::{Call, Policy, Step, Verdict, World, always, program, say};
+use crate::shell::{self, Command, Line, Redirect, RedirectKind, Word};
+use crate::spec::{CallFacts, CommandFacts, Decision, FileAction, Record, Rule, Spec};
+use std::path::{Path, PathBuf};
+
+/// Judges a call: what it would do, by whose rule, and what "always" would store.
+pub fn judge(spec: &Spec, policy: &Policy, world: World<'_>, call: &Call) -> Verdict {
+    let mut judge = Judge::new(spec, policy, world);
+    judge.call(call);
+    judge.verdict(call)
+}
+
+/// What has been found out about a call so far.
+pub(super) struct Judge<'a> {
+    spec: &'a Spec,
+    policy: &'a Policy,
+    world: World<'a>,
+    floor: Floor<'a>,
+    /// The rule of the floor that is broken.
+    pub(super) broken: Option<&'a Rule>,
+    decision: Decision,
+    trace: Vec<Step>,
+    asks: Vec<&'static str>,
+    allowed: bool,
+    inside: Vec<String>,
+    outside: Vec<String>,
+    writes: Vec<String>,
+}
+
+/// Where a command stands.
+#[derive(Clone, Copy)]
+struct Place<'l> {
+    line: &'l Line,
+    command: &'l Command,
+    /// How many lines it is nested in.
+    depth: usize,
+}
+
+impl<'a> Judge<'a> {
+    pub(super) fn new(spec: &'a Spec, policy: &'a Policy, world: World<'a>) -> Judge<'a> {
+        Judge {
+            spec,
+            policy,
+            world,
+            floor: Floor::new(spec, policy),
+            broken: None,
+            decision: Decision::Allow,
+            trace: Vec::new(),
+            asks: Vec::new(),
+            allowed: true,
+            inside: Vec::new(),
+            outside: Vec::new(),
+            writes: Vec::new(),
+        }
+    }
+
+    /// Looks at everything a call would do.
+    pub(super) fn call(&mut self, call: &Call) {
+        if let Some(command) = &call.command {
+            let start = call.directory.as_ref().map(|directory| self.absolute(directory));
+            if let Some(start) = &start {
+                self.file(command, FileAction::Read, start, &call.tool);
+            }
+            let start = start.unwrap_or_else(|| self.world.cwd.to_path_buf());
+            self.line(command, Some(vec![start]), 0);
+        }
+        let action = if call.class == "write" { FileAction::Write } else { FileAction::Read };
+        for path in &call.paths {
+            self.tool_path(call, action, path);
+        }
+        if call.command.is_none() && call.paths.is_empty() {
+            let subject = call.subject.clone().unwrap_or_default();
+            let facts = self.call_facts(call);
+            let hit = self.lookup(&call.rule, std::slice::from_ref(&subject), "call", &facts, true);
+            self.ruled(&subject, hit, "default");
+        }
+    }
+
+    fn lookup(
+        &self,
+        tool: &str,
+        texts: &[String],
+        about: &str,
+        record: &dyn Record,
+        plain: bool,
+    ) -> Option<Hit> {
+        rules::lookup(self.spec, &self.policy.layers, Asked { tool, texts, about, record, plain })
+    }
+
+    fn step(&mut self, of: &str, then: Decision, rule: &str, from: &str) {
+        self.decision = self.decision.max(then);
+        let step =
+            Step { of: of.to_string(), then, rule: rule.to_string(), from: from.to_string() };
+        if !self.trace.contains(&step) {
+            self.trace.push(step);
+        }
+    }
+
+    /// Notes that something is asked about for a reason of the evaluation itself.
+    fn ask(&mut self, of: &str, why: &'static str, rule: &str) {
+        self.because(why);
+        self.step(of, Decision::Ask, rule, "");
+    }
+
+    fn because(&mut self, why: &'static str) {
+        if !self.asks.contains(&why) {
+            self.asks.push(why);
+        }
+    }
+
+    /// Notes what a rule says; where none speaks, or a default one asks, the reason is `unwritten`.
+    fn ruled(&mut self, of: &str, hit: Option<Hit>, unwritten: &'static str) {
+        let Some(hit) = hit else { return self.ask(of, unwritten, unwritten) };
+        if hit.then == Decision::Ask {
+            self.because(if hit.written { "written" } else { unwritten });
+        }
+        self.step(of, hit.then, &hit.rule, &hit.source);
+    }
+
+    fn breaks(&mut self, of: &str, about: &str, record: &dyn Record) {
+        if let Some(rule) = self.floor.hit(about, record) {
+            self.broken = self.broken.or(Some(rule));
+            self.step(of, Decision::Deny, &rule.id, &rule.file);
+        }
+    }
+
+    /// Looks at every command of a line.
+    fn line(&mut self, text: &str, start: Option<Vec<PathBuf>>, depth: usize) {
+        let line = shell::read(text, &self.spec.limits.shell);
+        for why in &line.unseen {
+            self.ask(text, "unreadable", say::unseen(*why));
+        }
+        let mut directories = Directories::new(start);
+        for (index, command) in line.commands.iter().enumerate() {
+            let plain = plain(self.spec, &line, index);
+            let cwds = directories.at(&line, command);
+            self.command(Place { line: &line, command, depth }, &plain, cwds.as_deref());
+            directories.after(self.spec, &line, command, &plain, &self.world);
+        }
+    }
+
+    fn command(&mut self, place: Place<'_>, plain: &Plain, cwds: Option<&[PathBuf]>) {
+        let Place { line, command, depth } = place;
+        let written = facts::text(&assigned(command), &command.words);
+        let assigns_only = [Vec::new()];
+        let spellings: &[Vec<Word>] = match command.assignments.as_slice() {
+            [_, ..] if command.words.is_empty() => &assigns_only,
+            _ => &plain.spellings,
+        };
+        let facts_of = |words: &Vec<Word>| command_facts(self.spec, line, command, words);
+        let spelled: Vec<CommandFacts> = spellings.iter().map(facts_of).collect();
+        spelled.iter().for_each(|facts| self.breaks(&written, "command", facts));
+        if depth == 0 && !spelled.is_empty() {
+            self.as_written(command, &written, &spelled);
+            self.doubtful(place, &written, plain, cwds);
+        }
+        for (words, facts) in spellings.iter().zip(&spelled) {
+            self.against(&written, words, facts);
+        }
+        self.files(place, &written, plain, cwds);
+        for text in &plain.texts {
+            if depth < self.spec.limits.shell.max_nested {
+                self.line(&text.text, cwds.map(<[PathBuf]>::to_vec), depth + 1);
+            } else {
+                self.ask(&written, "unreadable", "nested");
+            }
+        }
+    }
+
+    /// What the rules say of the command as it is written. Only this can allow it.
+    fn as_written(&mut self, command: &Command, written: &str, spelled: &[CommandFacts]) {
+        let Some(facts) = spelled.first() else { return };
+        let plain =
+            facts.named.is_empty() && (command.words.is_empty() || command.assignments.is_empty());
+        let hit = self.lookup("bash", &[written.to_string()], "command", facts, plain);
+        let allows = hit.as_ref().is_some_and(|hit| hit.then == Decision::Allow);
+        self.allowed &= allows;
+        let pattern =
+            hit.as_ref().filter(|hit| hit.written).map(|hit| hit.rule.clone()).unwrap_or_default();
+        self.ruled(written, hit, "default");
+        for facts in spelled.iter().filter(|facts| allows && !names_risks(&pattern, facts)) {
+            if let Some(guard) = rules::guard(self.spec, "bash", "command", facts) {
+                self.ruled(written, Some(guard), "option");
+            }
+        }
+    }
+
+    fn doubtful(
+        &mut self,
+        place: Place<'_>,
+        written: &str,
+        plain: &Plain,
+        cwds: Option<&[PathBuf]>,
+    ) {
+        if cwds.is_none() {
+            self.ask(written, "unseen", "directory");
+        }
+        for why in doubts(place.line, place.command) {
+            self.ask(written, "unseen", why);
+        }
+        if !plain.texts.is_empty() || plain.unseen {
+            self.ask(written, "unseen", "nested");
+        }
+    }
+
+    /// What the rules say against another spelling: a deny, or an ask that is about more than everything.
+    fn against(&mut self, written: &str, words: &[Word], facts: &CommandFacts) {
+        let text = facts::text(&[], words);
+        let hit = self.lookup("bash", &[text], "command", facts, false);
+        if let Some(hit) = hit.filter(|hit| {
+            hit.then == Decision::Deny || (hit.then == Decision::Ask && hit.rule != "*")
+        }) {
+            self.ruled(written, Some(hit), "default");
+        }
+    }
+
+    /// Looks at the files a command names in any spelling, and at its redirects.
+    fn files(&mut self, place: Place<'_>, written: &str, plain: &Plain, cwds: Option<&[PathBuf]>) {
+        for (spelling, words) in plain.spellings.iter().enumerate() {
+            let by = words.first().map(|word| program::basename(&word.text)).unwrap_or_default();
+            let reading = program::read(&self.spec.wrappers, words);
+            let mut files = reading.files();
+            if self.spec.wrappers.movers.iter().any(|mover| mover == by)
+                && reading.arguments.operands.is_empty()
+            {
+                files.push((FileAction::Read, Word::of(&self.world.home.to_string_lossy())));
+            }
+            for (action, word) in files.into_iter().filter(|(_, word)| !is_address(word)) {
+                match resolve(&word, cwds, &self.world) {
+                    Some(found) => {
+                        found.iter().for_each(|path| self.file(written, action, path, by))
+                    }
+                    None if spelling == 0 && place.depth == 0 => {
+                        self.ask(written, "unseen", "variable")
+                    }
+                    None => {}
+                }
+                if spelling == 0 && place.depth == 0 && !paths::is_known(&word) {
+                    self.ask(written, "unseen", "variable");
+                }
+            }
+        }
+        for redirect in &place.command.redirects {
+            self.redirect(written, redirect, cwds);
+        }
+    }
+
+    fn redirect(&mut self, written: &str, redirect: &Redirect, cwds: Option<&[PathBuf]>) {
+        let action = match redirect.kind {
+            RedirectKind::Read => FileAction::Read,
+            RedirectKind::Write | RedirectKind::Append | RedirectKind::ReadWrite => {
+                FileAction::Write
+            }
+            RedirectKind::Duplicate | RedirectKind::Document => return,
+        };
+        let of = if written.is_empty() { redirect.target.text.as_str() } else { written };
+        match resolve(&redirect.target, cwds, &self.world)
+            .filter(|_| paths::is_known(&redirect.target))
+        {
+            Some(found) => {
+                for path in found {
+                    self.file(of, action, &path, "");
+                    if action == FileAction::Write {
+                        let texts = self.path_texts(&paths::real(&path, &self.world));
+                        let facts = file_facts(action.name(), &path, "", &self.world);
+                        let hit = self.lookup("edit", &texts, "file", &facts, true);
+                        self.allowed &= hit.as_ref().is_some_and(|hit| hit.then == Decision::Allow);
+                        self.ruled(of, hit, "write");
+                    }
+                }
+            }
+            None => self.ask(of, "unseen", "redirect"),
+        }
+    }
+
+    /// Looks at one file that a command reads or changes: the floor, rules against it, the project's border.
+    fn file(&mut self, of: &str, action: FileAction, path: &Path, by: &str) {
+        let tool = if action == FileAction::Read { "read" } else { "edit" };
+        for path in self.spellings(action, path) {
+            let facts = file_facts(action.name(), &path, by, &self.world);
+            self.breaks(of, "file", &facts);
+            let texts = self.path_texts(&path);
+            let hit = self.lookup(tool, &texts, "file", &facts, true);
+            if let Some(hit) = hit.filter(|hit| {
+                hit.then == Decision::Deny
+                    || (hit.then == Decision::Ask && (tool == "read" || hit.written))
+            }) {
+                self.ruled(of, Some(hit), "file");
+            }
+            self.border(of, &texts, &facts);
+        }
+    }
+
+    fn absolute(&self, path: &Path) -> PathBuf {
+        match path.strip_prefix("~") {
+            Ok(rest) => self.world.home.join(rest),
+            Err(_) => self.world.cwd.join(path),
+        }
+    }
+
+    /// Looks at a path that a tool's argument names.
+    fn tool_path(&mut self, call: &Call, action: FileAction, path: &Path) {
+        let absolute = self.absolute(path);
+        for path in self.spellings(action, &absolute) {
+            let facts = file_facts(action.name(), &path, &call.tool, &self.world);
+            let of = facts.path.clone();
+            self.breaks(&of, "file", &facts);
+            let texts = self.path_texts(&path);
+            let hit = self.lookup(&call.rule, &texts, "file", &facts, true);
+            self.allowed &= hit.as_ref().is_some_and(|hit| hit.then == Decision::Allow);
+            self.ruled(&of, hit, if action == FileAction::Read { "file" } else { "default" });
+            self.border(&of, &texts, &facts);
+        }
+    }
+
+    /// Returns a path by its text and by where it really is, and notes both for the mode.
+    fn spellings(&mut self, action: FileAction, path: &Path) -> Vec<PathBuf> {
+        let mut found = vec![paths::real(path, &self.world), paths::normal(path)];
+        if action >= FileAction::Wipe {
+            found.iter_mut().for_each(|path| *path = paths::whole(path).to_path_buf());
+        }
+        if action != FileAction::Read {
+            let landmarks = found
+                .iter()
+                .flat_map(|path| paths::landmarks(&self.spec.wrappers, path, &self.world))
+                .collect::<Vec<_>>();
+            found.extend(landmarks);
+        }
+        found.dedup();
+        for path in &found {
+            let shown = paths::shown(path, &self.world);
+            match paths::place(path, &self.world) {
+                Some(place) => self.inside.push(place),
+                None => self.outside.push(shown.clone()),
+            }
+            if action != FileAction::Read {
+                self.writes.push(shown);
+            }
+        }
+        found
+    }
+
+    /// Returns the texts path patterns are matched against.
+    fn path_texts(&self, path: &Path) -> Vec<String> {
+        let root = self.world.project.filter(|root| path.starts_with(root));
+        let below = root
+            .and_then(|root| path.strip_prefix(root).ok())
+            .map(|rest| rest.display().to_string());
+        let mut texts = vec![path.display().to_string(), paths::shown(path, &self.world)];
+        texts.extend(below);
+        texts.dedup();
+        texts
+    }
+
+    /// A path outside the project goes through the rules for that.
+    fn border(&mut self, of: &str, texts: &[String], facts: &crate::spec::FileFacts) {
+        if !facts.inside {
+            let hit = self.lookup("external_directory", texts, "file", facts, true);
+            self.ruled(of, hit, "external");
+        }
+    }
+
+    fn call_facts(&self, call: &Call) -> CallFacts {
+        CallFacts {
+            tool: call.tool.clone(),
+            class: call.class.clone(),
+            verdict: say::name(self.decision).to_string(),
+            asks: self.asks.iter().map(ToString::to_string).collect(),
+            allowed: self.allowed,
+            inside: self.inside.clone(),
+            outside: self.outside.clone(),
+            writes: self.writes.clone(),
+        }
+    }
+
+    /// Lets the mode decide what the rules left open, and says why.
+    fn verdict(mut self, call: &Call) -> Verdict {
+        let facts = self.call_facts(call);
+        let mode = self.spec.mode(&self.policy.mode).or(self.spec.modes.first());
+        let mut rows =
+            mode.into_iter().flat_map(|mode| mode.decide.iter().map(move |row| (mode, row)));
+        let row = rows.find(|(_, row)| self.decision != Decision::Deny && row.when.holds(&facts));
+        let mut said = String::new();
+        if let Some((mode, row)) = row {
+            said = row.say.clone();
+            self.decision = row.then;
+            let step = Step {
+                of: call.tool.clone(),
+                then: row.then,
+                rule: mode.id.clone(),
+                from: "permission/modes.json".into(),
+            };
+            self.trace.push(step);
+        }
+        let always = call
+            .command
+            .as_ref()
+            .filter(|_| self.decision == Decision::Ask)
+            .and_then(|line| always(self.spec, line));
+        let say = say::sentence(self.spec, self.decision, self.broken, &said, &self.trace);
+        Verdict { decision: self.decision, say, trace: self.trace, always }
+    }
+}
+
+/// Returns whether a written pattern names every risky word of a command, so that its author meant them.
+fn names_risks(pattern: &str, facts: &CommandFacts) -> bool {
+    let words: Vec<String> = pattern.split(' ').map(|word| word.replace('\\', "")).collect();
+    !facts.risks.is_empty() && facts.risks.iter().all(|risk| words.contains(risk))
+}

@@ -1,0 +1,87 @@
+//! Judges what a call would do: floor, rules, files, mode, in this order. It asks the disk only through [`Disk`] and
+//! runs nothing; what it cannot see, it asks about.
+
+mod always;
+mod arguments;
+mod directories;
+mod facts;
+mod hardline;
+mod judge;
+mod paths;
+mod plain;
+mod program;
+mod rules;
+mod say;
+mod wildcard;
+
+pub use always::{Prefix, always, prefix};
+pub use hardline::{example, hardline};
+pub use judge::judge;
+pub use paths::{Disk, World, normal};
+pub use plain::{Plain, Text, plain, plain_texts};
+pub use rules::{Layer, LayerRule, Scope};
+
+use crate::spec::{Decision, Rule};
+use serde::Serialize;
+use std::path::PathBuf;
+
+/// What a person, a project and the session say.
+#[derive(Debug, Clone, Default)]
+pub struct Policy {
+    /// The mode's id.
+    pub mode: String,
+    /// Written rules and approvals, outermost first.
+    pub layers: Vec<Layer>,
+    /// Rules a person added to the floor.
+    pub hardline_extra: Vec<Rule>,
+    /// Ids of floor rules a person switched off.
+    pub hardline_disable: Vec<String>,
+}
+
+/// A call that is about to happen.
+#[derive(Debug, Clone, Default)]
+pub struct Call {
+    /// The tool's id.
+    pub tool: String,
+    /// What the tool does: read, write, run, net or ask.
+    pub class: String,
+    /// The name its rules go by.
+    pub rule: String,
+    /// The paths its arguments name, as they are written there.
+    pub paths: Vec<PathBuf>,
+    /// The command line it runs.
+    pub command: Option<String>,
+    /// Where the command starts, if that is not the world's directory.
+    pub directory: Option<PathBuf>,
+    /// What patterns are matched against where that is neither path nor command: an address, a name.
+    pub subject: Option<String>,
+}
+
+/// What becomes of a call.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Verdict {
+    /// Whether it runs.
+    pub decision: Decision,
+    /// One sentence of why, for the person and the model.
+    pub say: String,
+    /// What was looked at, in order.
+    pub trace: Vec<Step>,
+    /// The patterns "always" would store; `None` where it is not offered.
+    pub always: Option<Vec<String>>,
+}
+
+/// One thing that was looked at.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Step {
+    /// The simple command or path.
+    pub of: String,
+    /// What this step says.
+    pub then: Decision,
+    /// The rule's id or pattern, or the reason where no rule speaks.
+    pub rule: String,
+    /// The file or layer the rule is from; empty where no rule speaks.
+    pub from: String,
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,203 @@
+//! Where a word points: tilde, `$HOME`, dots and the directory so far put in, links followed by whoever knows the
+//! disk, compared by component.
+
+use crate::shell::{Piece, Word};
+use crate::spec::{FileFacts, Wrappers};
+use globset::GlobBuilder;
+use std::path::{Component, Path, PathBuf};
+
+/// What core may ask the disk.
+pub trait Disk {
+    /// Returns where an absolute path really is: links followed in its longest existing part, dangling ones too.
+    fn real(&self, path: &Path) -> PathBuf;
+}
+
+/// The surroundings a call is judged in. All paths are absolute.
+#[derive(Clone, Copy)]
+pub struct World<'a> {
+    /// The person's home directory.
+    pub home: &'a Path,
+    /// Where a command starts.
+    pub cwd: &'a Path,
+    /// The project's root, if there is one.
+    pub project: Option<&'a Path>,
+    /// The directory of this program's own configuration.
+    pub own: &'a Path,
+    /// The disk.
+    pub disk: &'a dyn Disk,
+}
+
+/// Returns the text of a word as a path, if the line and the world say all of it.
+fn text(word: &Word, cwd: Option<&Path>, world: &World<'_>) -> Option<String> {
+    let mut text = String::new();
+    for piece in &word.pieces {
+        match piece {
+            Piece::Text(part) | Piece::Glob(part) => text.push_str(part),
+            Piece::Tilde(name) if name == "~" => text.push_str(&world.home.to_string_lossy()),
+            Piece::Tilde(name) if name == "~+" => text.push_str(&cwd?.to_string_lossy()),
+            Piece::Tilde(name) if name == "~root" => text.push_str("/root"),
+            Piece::Variable(name) if name == "HOME" => text.push_str(&world.home.to_string_lossy()),
+            Piece::Variable(name) if name == "PWD" => text.push_str(&cwd?.to_string_lossy()),
+            Piece::Doubt => {}
+            Piece::Tilde(_) | Piece::Variable(_) | Piece::Hidden(..) => return None,
+        }
+    }
+    Some(text)
+}
+
+/// Returns whether the world and the line say all of a word.
+pub(super) fn is_known(word: &Word) -> bool {
+    let values = std::iter::once(&word.pieces).chain(&word.also);
+    values.flatten().all(|piece| match piece {
+        Piece::Text(_) | Piece::Glob(_) => true,
+        Piece::Tilde(name) => name == "~" || name == "~+",
+        Piece::Variable(name) => name == "HOME" || name == "PWD",
+        Piece::Doubt | Piece::Hidden(..) => false,
+    })
+}
+
+/// Returns the absolute paths a word may name, dots and all, one for each directory the command may stand in; `None`
+/// if that cannot be said.
+pub(super) fn resolve(
+    word: &Word,
+    cwds: Option<&[PathBuf]>,
+    world: &World<'_>,
+) -> Option<Vec<PathBuf>> {
+    let values = 1 + word.also.len();
+    let mut paths = Vec::new();
+    for value in (0..values).map(|index| word.variant(index)) {
+        let absolute = text(&value, None, world)
+            .map(|text| strip(&text).to_string())
+            .filter(|text| text.starts_with('/'));
+        if let Some(path) = absolute {
+            paths.push(PathBuf::from(path));
+            continue;
+        }
+        for cwd in cwds? {
+            let text = text(&value, Some(cwd), world)?;
+            paths.push(cwd.join(strip(&text)));
+        }
+    }
+    Some(paths)
+}
+
+/// Takes off what stands in front of a path in a word.
+fn strip(text: &str) -> &str {
+    let text = text.strip_prefix("file://").unwrap_or(text);
+    text.strip_prefix('@').unwrap_or(text)
+}
+
+/// Returns whether a word is an address rather than a path.
+pub(super) fn is_address(word: &Word) -> bool {
+    word.text.contains("://") && !word.text.starts_with("file:")
+}
+
+/// Returns an absolute path without dots and doubled slashes, by its text alone.
+pub fn normal(path: &Path) -> PathBuf {
+    let mut normal = PathBuf::from("/");
+    for component in path.components() {
+        match component {
+            Component::Normal(name) => normal.push(name),
+            Component::ParentDir => {
+                normal.pop();
+            }
+            Component::RootDir | Component::CurDir | Component::Prefix(_) => {}
+        }
+    }
+    normal
+}
+
+/// Returns where a path really is; a link counts before the `..` behind it. What stands behind the first glob keeps
+/// its text.
+pub(super) fn real(path: &Path, world: &World<'_>) -> PathBuf {
+    let mut real = PathBuf::from("/");
+    let mut components = path.components();
+    let mut tail = PathBuf::new();
+    while let Some(component) = components.next() {
+        match component {
+            Component::Normal(name) if name.to_string_lossy().contains(['*', '?', '[']) => {
+                tail = Path::new(name).join(components.as_path());
+                break;
+            }
+            Component::Normal(name) => real.push(name),
+            Component::ParentDir => {
+                real = world.disk.real(&real);
+                real.pop();
+            }
+            Component::RootDir | Component::CurDir | Component::Prefix(_) => {}
+        }
+    }
+    let real = inside_proc(&normal(&world.disk.real(&real)));
+    if tail.as_os_str().is_empty() { real } else { normal(&real.join(tail)) }
+}
+
+/// `/proc/<pid>/root` is the root by another name.
+fn inside_proc(path: &Path) -> PathBuf {
+    let parts: Vec<_> =
+        path.components().map(|part| part.as_os_str().to_string_lossy().into_owned()).collect();
+    match parts.as_slice() {
+        [root, proc, _, link, rest @ ..] if root == "/" && proc == "proc" && link == "root" => {
+            Path::new("/").join(rest.iter().collect::<PathBuf>())
+        }
+        _ => path.to_path_buf(),
+    }
+}
+
+/// Returns the path of a directory of which all is named: `/x/*` and `/x/.*` are `/x`.
+pub(super) fn whole(path: &Path) -> &Path {
+    let last = path.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
+    let all =
+        !last.is_empty() && last.contains('*') && last.chars().all(|sign| "*?.[]!^".contains(sign));
+    if all { path.parent().map_or(path, whole) } else { path }
+}
+
+/// Returns the directories every machine has that a path with globs fits.
+pub(super) fn landmarks(wrappers: &Wrappers, path: &Path, world: &World<'_>) -> Vec<PathBuf> {
+    let text = path.to_string_lossy();
+    if !text.contains(['*', '?', '[']) {
+        return Vec::new();
+    }
+    let Ok(glob) = GlobBuilder::new(&text).literal_separator(true).build() else {
+        return Vec::new();
+    };
+    let glob = glob.compile_matcher();
+    let known = wrappers.landmarks.iter().map(PathBuf::from).chain([world.home.to_path_buf()]);
+    known.filter(|known| glob.is_match(known)).collect()
+}
+
+/// Returns a path as rules see it: below `@own` or `~` where it is, else absolute.
+pub(super) fn shown(path: &Path, world: &World<'_>) -> String {
+    let below = |root: &Path, name: &str| {
+        let rest = path.strip_prefix(root).ok()?;
+        Some(if rest.as_os_str().is_empty() {
+            name.to_string()
+        } else {
+            format!("{name}/{}", rest.display())
+        })
+    };
+    below(world.own, "@own")
+        .or_else(|| below(world.home, "~"))
+        .unwrap_or_else(|| path.display().to_string())
+}
+
+/// Returns a path's place below the project, in lower case; `None` outside.
+pub(super) fn place(path: &Path, world: &World<'_>) -> Option<String> {
+    let rest = path
+        .strip_prefix(world.disk.real(world.project?))
+        .or_else(|_| path.strip_prefix(world.project.unwrap_or(path)))
+        .ok()?;
+    let text = rest.display().to_string().to_lowercase();
+    Some(if text.is_empty() { ".".to_string() } else { text })
+}
+
+/// Returns what rules can ask about something done to a path.
+pub(super) fn file_facts(action: &str, path: &Path, by: &str, world: &World<'_>) -> FileFacts {
+    let place = place(path, world);
+    FileFacts {
+        action: action.to_string(),
+        path: shown(path, world),
+        inside: place.is_some(),
+        place: place.unwrap_or_default(),
+        by: by.to_string(),
+    }
+}

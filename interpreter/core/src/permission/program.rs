@@ -1,0 +1,187 @@
+//! What a command's words mean to its program: options, operands, what is risky, which files it touches and how.
+
+use super::arguments::{Arguments, Known, arguments};
+use crate::shell::Word;
+use crate::spec::{Effect, FileAction, Operands, Options, Program, Which, Wrappers};
+use std::sync::LazyLock;
+
+/// A command read by the grammar of its program.
+#[derive(Debug, Default)]
+pub(super) struct Reading<'s> {
+    /// The grammar; `None` for a program or verb the spec does not know.
+    pub(super) program: Option<&'s Program>,
+    /// The arguments behind the last verb.
+    pub(super) arguments: Arguments,
+    /// Options between program and verb.
+    pub(super) globals: Arguments,
+    /// The verbs.
+    pub(super) verbs: Vec<String>,
+    /// Options and operands that run, write or delete, as typed.
+    pub(super) risks: Vec<String>,
+    /// The command with the options in front of its verb left out, if it has any.
+    pub(super) bare: Option<Vec<Word>>,
+    /// Values of options that name files.
+    named: Vec<(FileAction, Word)>,
+}
+
+/// Returns the last component of a program's name.
+pub(super) fn basename(name: &str) -> &str {
+    name.rsplit('/').next().unwrap_or(name)
+}
+
+/// Returns whether `name` is `pattern`, in which `*` stands for anything.
+pub(super) fn is_named(pattern: &str, name: &str) -> bool {
+    if pattern.contains('*') { super::wildcard::matches(pattern, name) } else { pattern == name }
+}
+
+fn find<'s>(wrappers: &'s Wrappers, name: &str) -> Option<&'s Program> {
+    wrappers.programs.get(name).or_else(|| {
+        let mut programs = wrappers.programs.values();
+        programs.find(|program| program.also.iter().any(|also| is_named(also, name)))
+    })
+}
+
+fn known(program: &Program) -> Known<'_> {
+    Known {
+        options: &program.options,
+        valued: [&program.file, &program.out],
+        risky: &program.risky,
+        signal: program.signal,
+    }
+}
+
+/// Reads a command's words; the first is the program.
+pub(super) fn read<'s>(wrappers: &'s Wrappers, words: &[Word]) -> Reading<'s> {
+    let mut key = words.first().map(|word| basename(&word.text)).unwrap_or_default().to_string();
+    let mut reading = Reading::default();
+    let mut spelled: Vec<Word> = words.first().cloned().into_iter().collect();
+    reading.step(find(wrappers, &key), words.get(1..).unwrap_or_default());
+    while reading.program.is_some_and(|program| program.verbs) {
+        let operands = std::mem::take(&mut reading.arguments.operands);
+        let Some((verb, behind)) = operands.split_first() else { break };
+        if !reading.arguments.flags.is_empty() {
+            reading.bare = Some([spelled.as_slice(), &operands].concat());
+        }
+        spelled.push(verb.clone());
+        key = format!("{key} {}", verb.text);
+        reading.verbs.push(verb.text.clone());
+        reading.step(find(wrappers, &key), behind);
+    }
+    reading
+}
+
+fn risks(program: &Program, arguments: &Arguments) -> Vec<String> {
+    let known = known(program);
+    let dangerous =
+        |name: &str| program.risky.iter().chain(&program.out).any(|risky| risky == name);
+    let number = |name: &str| name.parse::<u32>().is_ok();
+    let mut risks: Vec<String> = arguments
+        .typed
+        .iter()
+        .filter(|(name, _)| {
+            dangerous(name) || (program.strict && !number(name) && !known.names(name))
+        })
+        .map(|(_, typed)| typed.clone())
+        .collect();
+    if program.risky.iter().any(|risky| risky == "+") {
+        risks.extend(
+            arguments
+                .operands
+                .iter()
+                .filter(|word| word.text.starts_with('+'))
+                .map(|word| word.text.clone()),
+        );
+    }
+    if let Some(max) = program.max.filter(|_| !program.verbs) {
+        risks.extend(arguments.operands.iter().skip(max).map(|word| word.text.clone()));
+    }
+    risks
+}
+
+impl<'s> Reading<'s> {
+    /// Goes down to the grammar of a program or verb and takes the words behind it apart.
+    fn step(&mut self, program: Option<&'s Program>, words: &[Word]) {
+        static UNKNOWN: LazyLock<Options> = LazyLock::new(Options::default);
+        let parsed = arguments(program.map_or(Known::only(&UNKNOWN), known), words);
+        let outer = std::mem::replace(&mut self.arguments, parsed);
+        self.globals.flags.extend(outer.flags);
+        self.globals.values.extend(outer.values);
+        self.program = program;
+        let Some(program) = program else { return };
+        self.risks.extend(risks(program, &self.arguments));
+        for (name, value) in &self.arguments.values {
+            if program.out.contains(name) {
+                self.named.push((FileAction::Write, value.clone()));
+            } else if program.file.contains(name) {
+                self.named.push((FileAction::Read, value.clone()));
+            }
+        }
+    }
+
+    /// Returns the words that name files, with what is done to each.
+    pub(super) fn files(&self) -> Vec<(FileAction, Word)> {
+        let mut files = self.named.clone();
+        let Some(program) = self.program else {
+            files.extend(self.likely_files());
+            return files;
+        };
+        let pattern = program.operands == Operands::Pattern && !self.arguments.has(&program.unless);
+        if program.operands != Operands::Text {
+            let named = self.arguments.operands.iter().skip(usize::from(pattern));
+            files.extend(named.map(|word| (FileAction::Read, word.clone())));
+        }
+        for effect in program.effects.iter().filter(|effect| applies(effect, &self.arguments)) {
+            let operands = self.arguments.operands.get(usize::from(pattern)..).unwrap_or_default();
+            files.extend(affected(effect, operands).into_iter().map(|word| (effect.action, word)));
+        }
+        files
+    }
+
+    /// A program the spec does not know: every operand and value may be a file.
+    fn likely_files(&self) -> Vec<(FileAction, Word)> {
+        let behind_equals = |word: &Word| word.text.find('=').map(|at| word.skip(at + 1));
+        let words =
+            self.arguments.values.iter().map(|(_, value)| value).chain(&self.arguments.operands);
+        let glued = self.arguments.typed.iter().filter_map(|(_, typed)| {
+            typed.find('/').map(|at| Word::of(typed.get(at..).unwrap_or_default()))
+        });
+        words
+            .flat_map(|word| [Some(word.clone()), behind_equals(word)])
+            .flatten()
+            .chain(glued)
+            .map(|word| (FileAction::Read, word))
+            .collect()
+    }
+}
+
+fn applies(effect: &Effect, arguments: &Arguments) -> bool {
+    let only = effect.only.is_empty() || arguments.has(&effect.only);
+    let operand = effect.operand.is_empty()
+        || arguments.operands.iter().any(|word| effect.operand.contains(&word.text));
+    only && operand && !arguments.has(&effect.unless)
+}
+
+fn affected(effect: &Effect, operands: &[Word]) -> Vec<Word> {
+    let mut words: Vec<Word> = match (effect.to, operands) {
+        (Which::None, _) | (_, []) => Vec::new(),
+        (Which::All, all) => all.to_vec(),
+        (Which::First, [first, ..]) => vec![first.clone()],
+        (Which::Rest, [_, rest @ ..]) => rest.to_vec(),
+        (Which::Last, [sources @ .., last]) => {
+            let below =
+                |word: &Word| last.with(&format!("/{}", basename(word.text.trim_end_matches('/'))));
+            let inside = sources.iter().map(below);
+            inside.chain([last.clone()]).collect()
+        }
+    };
+    for key in &effect.keys {
+        let prefix = format!("{key}=");
+        words.extend(
+            operands
+                .iter()
+                .filter(|word| word.text.starts_with(&prefix))
+                .map(|word| word.skip(prefix.len())),
+        );
+    }
+    words
+}

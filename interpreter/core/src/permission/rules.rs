@@ -1,0 +1,177 @@
+//! Layers of written rules and the defaults below them: which rule speaks last about a command or a path.
+
+use super::wildcard;
+use crate::spec::{Decision, Judged, Record, Spec};
+use serde_json::Value;
+
+/// Where a layer comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scope {
+    /// The person's own configuration.
+    Global,
+    /// A trusted project's configuration: it may tighten a global rule, never loosen it.
+    Project,
+    /// What a person approved in this session: it never beats a deny.
+    Session,
+}
+
+/// Rules of one source, in the order they are written.
+#[derive(Debug, Clone)]
+pub struct Layer {
+    /// Where it comes from.
+    pub scope: Scope,
+    /// The file, or another name a person knows it by.
+    pub source: String,
+    /// The rules.
+    pub rules: Vec<LayerRule>,
+}
+
+/// A written rule.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LayerRule {
+    /// The rule name of the tools it is for: `bash`, `read`, `edit`, `external_directory`, …; `*` for all.
+    pub tool: String,
+    /// A wildcard pattern over a command or path.
+    pub pattern: String,
+    /// What it says.
+    pub then: Decision,
+}
+
+impl Layer {
+    /// Reads `{"bash": {"*": "ask", "git push *": "deny"}, "read": "allow"}`; the order of keys counts.
+    ///
+    /// # Errors
+    /// What is wrong and where.
+    pub fn read(scope: Scope, source: &str, json: &Value) -> Result<Layer, String> {
+        let tools = json.as_object().ok_or_else(|| {
+            format!("{source}: permission rules are a mapping from tool to rules")
+        })?;
+        let mut rules = Vec::new();
+        for (tool, patterns) in tools {
+            let mut add = |pattern: &str, then: &Value| {
+                let then = serde_json::from_value(then.clone()).map_err(|_| {
+                    format!("{source}: {tool}: {pattern}: {then} is no decision; write allow, ask or deny")
+                })?;
+                rules.push(LayerRule { tool: tool.clone(), pattern: pattern.to_string(), then });
+                Ok::<(), String>(())
+            };
+            match patterns {
+                Value::Object(patterns) => {
+                    patterns.iter().try_for_each(|(pattern, then)| add(pattern, then))?
+                }
+                then => add("*", then)?,
+            }
+        }
+        Ok(Layer { scope, source: source.to_string(), rules })
+    }
+
+    /// Returns a layer of approved patterns for commands.
+    pub fn approved(patterns: &[String]) -> Layer {
+        let allow = |pattern: &String| LayerRule {
+            tool: "bash".into(),
+            pattern: pattern.clone(),
+            then: Decision::Allow,
+        };
+        Layer {
+            scope: Scope::Session,
+            source: "session".into(),
+            rules: patterns.iter().map(allow).collect(),
+        }
+    }
+}
+
+/// The rule that spoke last.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Hit {
+    pub(super) then: Decision,
+    /// The id of a default rule, or the pattern of a written one.
+    pub(super) rule: String,
+    pub(super) source: String,
+    /// A person or project wrote it.
+    pub(super) written: bool,
+}
+
+/// What a rule is looked up for.
+#[derive(Clone, Copy)]
+pub(super) struct Asked<'a> {
+    /// The rule name.
+    pub(super) tool: &'a str,
+    /// The texts a pattern may match.
+    pub(super) texts: &'a [String],
+    /// The record conditions are over, and its name.
+    pub(super) about: &'a str,
+    pub(super) record: &'a dyn Record,
+    /// Default rules with a condition may allow it.
+    pub(super) plain: bool,
+}
+
+const DEFAULTS: &str = "permission/defaults.json";
+
+/// Returns the rule that decides, if any does.
+pub(super) fn lookup(spec: &Spec, layers: &[Layer], asked: Asked<'_>) -> Option<Hit> {
+    let global = written(layers, Scope::Global, asked).or_else(|| default(spec, asked));
+    let hit = match (global, written(layers, Scope::Project, asked)) {
+        (Some(global), Some(project)) if global.written && global.then >= project.then => {
+            Some(global)
+        }
+        (global, project) => project.or(global),
+    };
+    match written(layers, Scope::Session, asked) {
+        Some(approved) if hit.as_ref().is_none_or(|hit| hit.then != Decision::Deny) => {
+            Some(approved)
+        }
+        _ => hit,
+    }
+}
+
+fn written(layers: &[Layer], scope: Scope, asked: Asked<'_>) -> Option<Hit> {
+    let rules = layers
+        .iter()
+        .filter(|layer| layer.scope == scope)
+        .flat_map(|layer| layer.rules.iter().map(move |rule| (layer, rule)));
+    let mut matching = rules.filter(|(_, rule)| {
+        (rule.tool == asked.tool || rule.tool == "*")
+            && asked.texts.iter().any(|text| wildcard::matches(&rule.pattern, text))
+    });
+    matching.next_back().map(|(layer, rule)| Hit {
+        then: rule.then,
+        rule: rule.pattern.clone(),
+        source: layer.source.clone(),
+        written: true,
+    })
+}
+
+fn default(spec: &Spec, asked: Asked<'_>) -> Option<Hit> {
+    let mut matching = spec.defaults.iter().filter(|rule| rule.tool == asked.tool).filter(|rule| {
+        match &rule.judged {
+            Judged::Pattern(pattern) => {
+                asked.texts.iter().any(|text| wildcard::matches(pattern, text))
+            }
+            Judged::When { about, when } => {
+                rule.then == Decision::Allow
+                    && asked.plain
+                    && about == asked.about
+                    && when.holds(asked.record)
+            }
+        }
+    });
+    matching.next_back().map(|rule| Hit {
+        then: rule.then,
+        rule: rule.id.clone(),
+        source: DEFAULTS.into(),
+        written: false,
+    })
+}
+
+/// Returns the default rule with a condition that speaks against what `record` says, whatever allowed it.
+pub(super) fn guard(spec: &Spec, tool: &str, about: &str, record: &dyn Record) -> Option<Hit> {
+    let guards =
+        spec.defaults.iter().filter(|rule| rule.tool == tool && rule.then != Decision::Allow);
+    let mut hits = guards.filter(|rule| matches!(&rule.judged, Judged::When { about: of, when } if of == about && when.holds(record)));
+    hits.next_back().map(|rule| Hit {
+        then: rule.then,
+        rule: rule.id.clone(),
+        source: DEFAULTS.into(),
+        written: false,
+    })
+}
