@@ -1,8 +1,13 @@
 //! The answers this build gives: one small file per area, each of which only reads the question and calls core.
 
+mod always;
+mod arity;
 mod edit;
 mod hardline;
+mod permission;
+mod plain;
 mod prompt;
+mod split;
 mod stream;
 mod think;
 mod tool;
@@ -31,6 +36,14 @@ pub struct Here {
 }
 
 impl Answers for Here {
+    fn always(&self, input: &Value) -> Result<Value, String> {
+        always::answer(&self.spec, input)
+    }
+
+    fn arity(&self, input: &Value) -> Result<Value, String> {
+        arity::answer(&self.spec, input)
+    }
+
     fn edit(&self, input: &Value) -> Result<Value, String> {
         edit::answer(&self.spec, input)
     }
@@ -39,8 +52,20 @@ impl Answers for Here {
         hardline::answer(&self.spec, input)
     }
 
+    fn permission(&self, input: &Value) -> Result<Value, String> {
+        permission::answer(&self.spec, input)
+    }
+
+    fn plain(&self, input: &Value) -> Result<Value, String> {
+        plain::answer(&self.spec, input)
+    }
+
     fn prompt(&self, input: &Value) -> Result<Value, String> {
         prompt::answer(&self.spec, input)
+    }
+
+    fn split(&self, input: &Value) -> Result<Value, String> {
+        split::answer(&self.spec, input)
     }
 
     fn stream(&self, input: &Value) -> Result<Value, String> {

@@ -1,0 +1,108 @@
+//! `permission`: what becomes of a call: `{"tool", "command" or "path", "mode", "home", "cwd", "project", "rules"?,
+//! "setup"?}` to allow, ask or deny. `rules` are layers of written rules, outermost first; a layer with `"scope":
+//! "project"` is the project's, one with `"always"` holds lines that were approved. `setup` names links that exist.
+
+use lembas_core::permission::{self, Call, Disk, Layer, Policy, Scope, World, always, normal};
+use lembas_core::spec::Spec;
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+
+/// Answers a case.
+pub(crate) fn answer(spec: &Spec, input: &Value) -> Result<Value, String> {
+    let setting = Setting::of(input);
+    let mode = input["mode"].as_str().unwrap_or("manual").to_string();
+    let policy = Policy { mode, layers: layers(spec, &input["rules"])?, ..Policy::default() };
+    let verdict = permission::judge(spec, &policy, setting.world(), &call(spec, input)?);
+    Ok(json!(verdict.decision))
+}
+
+fn layers(spec: &Spec, rules: &Value) -> Result<Vec<Layer>, String> {
+    let read = |(index, layer): (usize, &Value)| {
+        if let Some(lines) = layer["always"].as_array() {
+            let lines = lines.iter().filter_map(Value::as_str);
+            let patterns: Vec<String> =
+                lines.filter_map(|line| always(spec, line)).flatten().collect();
+            return Ok(Layer::approved(&patterns));
+        }
+        let scope = if layer["scope"] == "project" { Scope::Project } else { Scope::Global };
+        let mut rules = layer.clone();
+        rules.as_object_mut().and_then(|rules| rules.shift_remove("scope"));
+        Layer::read(scope, &format!("layer {}", index + 1), &rules)
+    };
+    rules.as_array().into_iter().flatten().enumerate().map(read).collect()
+}
+
+/// Returns the call of a case.
+pub(super) fn call(spec: &Spec, input: &Value) -> Result<Call, String> {
+    let id = input["tool"].as_str().unwrap_or("bash");
+    let tool = spec.tool(id).ok_or_else(|| format!("the spec has no tool {id:?}"))?;
+    Ok(Call {
+        tool: id.to_string(),
+        class: tool.class.name().to_string(),
+        rule: tool.permission.rule.clone(),
+        paths: input["path"].as_str().map(PathBuf::from).into_iter().collect(),
+        command: input["command"].as_str().map(String::from),
+        ..Call::default()
+    })
+}
+
+/// What surrounds a case.
+pub(super) struct Setting {
+    home: PathBuf,
+    own: PathBuf,
+    cwd: PathBuf,
+    project: PathBuf,
+    links: Links,
+}
+
+impl Setting {
+    /// Reads what a case says; where it says nothing it is the home directory `/home/dev` and a project in it.
+    pub(super) fn of(input: &Value) -> Setting {
+        let path =
+            |key: &str, otherwise: PathBuf| input[key].as_str().map_or(otherwise, PathBuf::from);
+        let home = path("home", "/home/dev".into());
+        let project = path("project", home.join("proj"));
+        let links = input["setup"].as_array().into_iter().flatten().filter_map(|link| {
+            let from = normal(&project.join(link["symlink"].as_str()?));
+            let to = normal(&from.parent()?.join(link["to"].as_str()?));
+            Some((from, to))
+        });
+        Setting {
+            links: Links(links.collect()),
+            own: home.join(".config/lembas"),
+            cwd: path("cwd", project.clone()),
+            home,
+            project,
+        }
+    }
+
+    /// Returns it as core wants it.
+    pub(super) fn world(&self) -> World<'_> {
+        World {
+            home: &self.home,
+            cwd: &self.cwd,
+            project: Some(&self.project),
+            own: &self.own,
+            disk: &self.links,
+        }
+    }
+}
+
+/// A disk on which only the links of a case exist.
+struct Links(Vec<(PathBuf, PathBuf)>);
+
+/// More links in a row than this are a circle.
+const MOST_LINKS: usize = 8;
+
+impl Disk for Links {
+    fn real(&self, path: &Path) -> PathBuf {
+        let mut path = normal(path);
+        for _ in 0..MOST_LINKS {
+            let link =
+                self.0.iter().find_map(|(from, to)| Some((to, path.strip_prefix(from).ok()?)));
+            let Some((to, rest)) = link else { break };
+            path = normal(&to.join(rest));
+        }
+        path
+    }
+}
