@@ -115,7 +115,7 @@ impl Spec {
             modes: mode::modes(reader, &records),
             defaults: rule::defaults(reader, &records),
             arity: reader.typed("permission/arity.json", "arity").unwrap_or_default(),
-            wrappers: reader.typed("permission/wrappers.json", "wrappers").unwrap_or_default(),
+            wrappers: shell::wrappers(reader),
             prompts: prompt::prompts(reader, &records),
             tools,
             dialects: dialect::dialects(reader),

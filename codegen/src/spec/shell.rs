@@ -1,8 +1,9 @@
 //! What the spec says about command lines: how long they may be, how programs read their options
 //! (`permission/wrappers.json`), and how many words say what a command does (`permission/arity.json`).
 
+use crate::reader::Reader;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// `"shell"` in `loop.json`: how much of a command line is read. Beyond a limit it counts as not seen.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -55,6 +56,69 @@ pub struct Wrappers {
     /// Sentences about a verdict, by reason; `{{ of }}` is the command or path, `{{ rule }}`, `{{ from }}` and
     /// `{{ then }}` say which rule said what.
     pub says: BTreeMap<String, String>,
+    /// Positions in `wrappers` by the first word of their names, and of those with a `*` in it.
+    #[serde(skip)]
+    starts: HashMap<String, Vec<usize>>,
+    #[serde(skip)]
+    patterns: Vec<usize>,
+    /// Keys of `programs` by their other names, and other names with a `*`.
+    #[serde(skip)]
+    also: HashMap<String, String>,
+    #[serde(skip)]
+    also_patterns: Vec<(String, String)>,
+}
+
+impl Wrappers {
+    /// Returns the wrappers that a command whose program is `name` may be, with those that have a `*`.
+    pub fn starting(&self, name: &str) -> impl Iterator<Item = &Wrapper> {
+        let named = self.starts.get(name).map(Vec::as_slice).unwrap_or_default();
+        named.iter().chain(&self.patterns).filter_map(|index| self.wrappers.get(*index))
+    }
+
+    /// Returns how a program, or a program with its verbs, reads its arguments.
+    pub fn program(&self, name: &str) -> Option<&Program> {
+        let fits = |pattern: &str| {
+            let (front, back) = pattern.split_once('*').unwrap_or((pattern, ""));
+            name.strip_prefix(front).is_some_and(|rest| rest.ends_with(back))
+        };
+        self.programs.get(name).or_else(|| {
+            let pattern = || self.also_patterns.iter().find(|(pattern, _)| fits(pattern));
+            let key = self.also.get(name).or_else(|| pattern().map(|(_, key)| key))?;
+            self.programs.get(key)
+        })
+    }
+
+    /// Makes the look-ups above quick.
+    fn indexed(mut self) -> Wrappers {
+        for (index, wrapper) in self.wrappers.iter().enumerate() {
+            for name in &wrapper.programs {
+                let first = name.split(' ').next().unwrap_or_default();
+                let list = match first.contains('*') {
+                    true => &mut self.patterns,
+                    false => self.starts.entry(first.to_string()).or_default(),
+                };
+                if list.last() != Some(&index) {
+                    list.push(index);
+                }
+            }
+        }
+        for (key, program) in &self.programs {
+            for also in &program.also {
+                if also.contains('*') {
+                    self.also_patterns.push((also.clone(), key.clone()));
+                } else {
+                    self.also.insert(also.clone(), key.clone());
+                }
+            }
+        }
+        self
+    }
+}
+
+/// Reads `permission/wrappers.json`.
+pub(super) fn wrappers(reader: &mut Reader<'_>) -> Wrappers {
+    let read: Option<Wrappers> = reader.typed("permission/wrappers.json", "wrappers");
+    read.unwrap_or_default().indexed()
 }
 
 /// How a program's options are spelled.

@@ -111,7 +111,7 @@ impl Search<'_> {
         if let Some(bare) = program::read(&self.spec.wrappers, words).bare {
             self.add(bare);
         }
-        for wrapper in &self.spec.wrappers.wrappers {
+        for wrapper in self.spec.wrappers.starting(name) {
             let named = wrapper.programs.iter().filter_map(|names| behind(names, words)).max();
             if let Some(rest) = named.and_then(|count| words.get(count..)) {
                 self.unwrap(wrapper, rest);

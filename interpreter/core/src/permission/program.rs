@@ -34,13 +34,6 @@ pub(super) fn is_named(pattern: &str, name: &str) -> bool {
     if pattern.contains('*') { super::wildcard::matches(pattern, name) } else { pattern == name }
 }
 
-fn find<'s>(wrappers: &'s Wrappers, name: &str) -> Option<&'s Program> {
-    wrappers.programs.get(name).or_else(|| {
-        let mut programs = wrappers.programs.values();
-        programs.find(|program| program.also.iter().any(|also| is_named(also, name)))
-    })
-}
-
 fn known(program: &Program) -> Known<'_> {
     Known {
         options: &program.options,
@@ -55,7 +48,7 @@ pub(super) fn read<'s>(wrappers: &'s Wrappers, words: &[Word]) -> Reading<'s> {
     let mut key = words.first().map(|word| basename(&word.text)).unwrap_or_default().to_string();
     let mut reading = Reading::default();
     let mut spelled: Vec<Word> = words.first().cloned().into_iter().collect();
-    reading.step(find(wrappers, &key), words.get(1..).unwrap_or_default());
+    reading.step(wrappers.program(&key), words.get(1..).unwrap_or_default());
     while reading.program.is_some_and(|program| program.verbs) {
         let operands = std::mem::take(&mut reading.arguments.operands);
         let Some((verb, behind)) = operands.split_first() else { break };
@@ -65,9 +58,14 @@ pub(super) fn read<'s>(wrappers: &'s Wrappers, words: &[Word]) -> Reading<'s> {
         spelled.push(verb.clone());
         key = format!("{key} {}", verb.text);
         reading.verbs.push(verb.text.clone());
-        reading.step(find(wrappers, &key), behind);
+        reading.step(wrappers.program(&key), behind);
     }
     reading
+}
+
+/// Returns where a file's name starts in a value such as `@file` or `field=@file`.
+fn file_mark(value: &str) -> Option<usize> {
+    if value.starts_with('@') { Some(1) } else { value.find("=@").map(|at| at + 2) }
 }
 
 fn risks(program: &Program, arguments: &Arguments) -> Vec<String> {
@@ -114,6 +112,8 @@ impl<'s> Reading<'s> {
                 self.named.push((FileAction::Write, value.clone()));
             } else if program.file.contains(name) {
                 self.named.push((FileAction::Read, value.clone()));
+            } else if let Some(at) = file_mark(&value.text) {
+                self.named.push((FileAction::Read, value.skip(at)));
             }
         }
     }
