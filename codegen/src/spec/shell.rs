@@ -47,7 +47,7 @@ pub struct Wrappers {
     pub speakers: Vec<String>,
     /// Programs that pass their input on: `echo x | cat | sh` runs `x`.
     pub passers: Vec<String>,
-    /// Directories every machine has: a glob that fits one stands for it.
+    /// Directories every machine has, and names that matter wherever they are: a glob that fits one stands for it.
     pub landmarks: Vec<String>,
     /// Builtins that change the directory to their operand.
     pub movers: Vec<String>,
@@ -257,6 +257,8 @@ pub struct Effect {
     pub action: Action,
     /// To which operands.
     pub to: Which,
+    /// Options whose value is the directory that operands go below.
+    pub into: Vec<String>,
     /// Operands `key=file` that name the file.
     pub keys: Vec<String>,
     /// Only with one of these options.

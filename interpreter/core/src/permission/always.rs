@@ -45,6 +45,7 @@ fn pattern(spec: &Spec, line: &Line, index: usize, command: &Command) -> Option<
     let unknown = command.words.iter().any(|word| !is_known(word) || !word.also.is_empty());
     if !plain.texts.is_empty()
         || plain.unseen
+        || plain.cut
         || to_file
         || unknown
         || !doubts(line, command).is_empty()

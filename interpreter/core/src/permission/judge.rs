@@ -206,6 +206,9 @@ impl<'a> Judge<'a> {
         for why in doubts(place.line, place.command) {
             self.ask(written, "unseen", why);
         }
+        if plain.cut {
+            self.ask(written, "unreadable", "too_large");
+        }
         if !plain.texts.is_empty() || plain.unseen {
             self.ask(written, "unseen", "nested");
         }
@@ -327,13 +330,11 @@ impl<'a> Judge<'a> {
         if action >= FileAction::Wipe {
             found.iter_mut().for_each(|path| *path = paths::whole(path).to_path_buf());
         }
-        if action != FileAction::Read {
-            let landmarks = found
-                .iter()
-                .flat_map(|path| paths::landmarks(&self.spec.wrappers, path, &self.world))
-                .collect::<Vec<_>>();
-            found.extend(landmarks);
-        }
+        let landmarks: Vec<PathBuf> = found
+            .iter()
+            .flat_map(|path| paths::landmarks(&self.spec.wrappers, path, &self.world))
+            .collect();
+        found.extend(landmarks);
         found.dedup();
         for path in &found {
             let shown = paths::shown(path, &self.world);
@@ -354,7 +355,10 @@ impl<'a> Judge<'a> {
         let below = root
             .and_then(|root| path.strip_prefix(root).ok())
             .map(|rest| rest.display().to_string());
-        let mut texts = vec![path.display().to_string(), paths::shown(path, &self.world)];
+        let home = path.strip_prefix(self.world.home).ok();
+        let home = home.map(|rest| Path::new("~").join(rest).display().to_string());
+        let mut texts = vec![path.display().to_string()];
+        texts.extend(home);
         texts.extend(below);
         texts.dedup();
         texts

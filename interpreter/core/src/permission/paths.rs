@@ -151,7 +151,7 @@ pub(super) fn whole(path: &Path) -> &Path {
     if all { path.parent().map_or(path, whole) } else { path }
 }
 
-/// Returns the directories every machine has that a path with globs fits.
+/// Returns the directories and files every machine may have that a path with globs fits.
 pub(super) fn landmarks(wrappers: &Wrappers, path: &Path, world: &World<'_>) -> Vec<PathBuf> {
     let text = path.to_string_lossy();
     if !text.contains(['*', '?', '[']) {
@@ -161,7 +161,13 @@ pub(super) fn landmarks(wrappers: &Wrappers, path: &Path, world: &World<'_>) -> 
         return Vec::new();
     };
     let glob = glob.compile_matcher();
-    let known = wrappers.landmarks.iter().map(PathBuf::from).chain([world.home.to_path_buf()]);
+    let hidden = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
+    let here = path.parent().unwrap_or(path);
+    let named = wrappers.landmarks.iter().map(|known| {
+        let shown = hidden || !known.starts_with('.');
+        shown.then(|| here.join(known))
+    });
+    let known = named.flatten().chain([world.home.to_path_buf()]);
     known.filter(|known| glob.is_match(known)).collect()
 }
 

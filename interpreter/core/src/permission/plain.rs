@@ -13,8 +13,10 @@ pub struct Plain {
     pub spellings: Vec<Vec<Word>>,
     /// Texts it runs as shell lines.
     pub texts: Vec<Text>,
-    /// It runs something that the line does not show, or more than the limits let be followed.
+    /// It runs something that the line does not show.
     pub unseen: bool,
+    /// It has more spellings than the limit lets be looked at.
+    pub cut: bool,
 }
 
 /// A text that a shell runs.
@@ -79,7 +81,7 @@ impl Search<'_> {
             return;
         }
         if self.found.spellings.len() >= self.spec.limits.shell.max_spellings {
-            self.found.unseen = true;
+            self.found.cut = true;
             return;
         }
         self.found.spellings.push(words);
@@ -157,7 +159,9 @@ impl Search<'_> {
             rest.drain(..assigned);
         }
         if wrapper.input == Input::Text
-            && (rest.is_empty() || arguments.flags.iter().any(|flag| flag == "s"))
+            && (rest.is_empty()
+                || wrapper.runs == Runs::Nothing
+                || arguments.flags.iter().any(|flag| flag == "s"))
         {
             return self.input_text();
         }

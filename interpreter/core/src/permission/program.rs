@@ -132,7 +132,9 @@ impl<'s> Reading<'s> {
         }
         for effect in program.effects.iter().filter(|effect| applies(effect, &self.arguments)) {
             let operands = self.arguments.operands.get(usize::from(pattern)..).unwrap_or_default();
-            files.extend(affected(effect, operands).into_iter().map(|word| (effect.action, word)));
+            let into = self.arguments.values.iter().find(|(name, _)| effect.into.contains(name));
+            let words = affected(effect, operands, into.map(|(_, value)| value));
+            files.extend(words.into_iter().map(|word| (effect.action, word)));
         }
         files
     }
@@ -161,16 +163,22 @@ fn applies(effect: &Effect, arguments: &Arguments) -> bool {
     only && operand && !arguments.has(&effect.unless)
 }
 
-fn affected(effect: &Effect, operands: &[Word]) -> Vec<Word> {
+/// Returns what an operand is called in a directory that it goes into.
+fn below(directory: &Word, operand: &Word) -> Word {
+    directory.with(&format!("/{}", basename(operand.text.trim_end_matches('/'))))
+}
+
+fn affected(effect: &Effect, operands: &[Word], into: Option<&Word>) -> Vec<Word> {
     let mut words: Vec<Word> = match (effect.to, operands) {
         (Which::None, _) | (_, []) => Vec::new(),
         (Which::All, all) => all.to_vec(),
         (Which::First, [first, ..]) => vec![first.clone()],
         (Which::Rest, [_, rest @ ..]) => rest.to_vec(),
+        (Which::Last, all) if let Some(into) = into => {
+            all.iter().map(|word| below(into, word)).collect()
+        }
         (Which::Last, [sources @ .., last]) => {
-            let below =
-                |word: &Word| last.with(&format!("/{}", basename(word.text.trim_end_matches('/'))));
-            let inside = sources.iter().map(below);
+            let inside = sources.iter().map(|word| below(last, word));
             inside.chain([last.clone()]).collect()
         }
     };

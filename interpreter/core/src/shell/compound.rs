@@ -5,6 +5,9 @@ use super::reader::Reader;
 use super::words::Until;
 use super::{Command, Function, Hidden, Piece, RedirectKind, Unseen, Word};
 
+/// Tests of `[[ ]]` that read both sides as arithmetic.
+const ARITHMETIC_TESTS: [&str; 7] = ["-eq", "-ne", "-lt", "-le", "-gt", "-ge", "-v"];
+
 impl Reader<'_, '_> {
     /// Reads the compound command that `word` begins; false if it begins none.
     pub(super) fn compound(&mut self, word: &str, end: usize) -> bool {
@@ -289,7 +292,18 @@ impl Reader<'_, '_> {
                 return self.fail(Unseen::Unended);
             }
         }
+        self.mark_arithmetic(&mut command);
         command.span.end = self.base + self.at;
         self.out.line.commands.push(command);
+    }
+
+    /// A comparison of numbers evaluates the names in it: one whose value is a text may run something.
+    fn mark_arithmetic(&mut self, command: &mut Command) {
+        let compares = |word: &Word| ARITHMETIC_TESTS.contains(&word.text.as_str());
+        if command.words.iter().any(compares) {
+            let evaluates = command.words.iter().any(|word| self.evaluates(&word.text));
+            let hidden = Piece::Hidden(Hidden::Arithmetic, String::new());
+            command.words.extend(evaluates.then(|| expand::finish(vec![hidden], false)));
+        }
     }
 }

@@ -111,10 +111,20 @@ impl Reader<'_, '_> {
             _ => {
                 let operation = self.single_word(Until::Brace).text;
                 self.close_brace();
-                let runs = prefix == Some('!') || reads_value_as_code(&operation);
+                let counts = operation.starts_with(':') && self.evaluates(&operation);
+                let runs = prefix == Some('!') || counts || reads_value_as_code(&operation);
                 self.hide(atoms, if runs { Hidden::Indirect } else { Hidden::Expansion }, start);
             }
         }
+    }
+
+    /// Returns true if a text that is read as arithmetic names a variable whose value on this line is no number.
+    pub(super) fn evaluates(&self, text: &str) -> bool {
+        let names = text.split(|sign: char| !(sign.is_ascii_alphanumeric() || sign == '_'));
+        names.filter(|name| name_at(name).is_some()).any(|name| {
+            let values = self.out.variables.get(name).unwrap_or_default();
+            values.iter().any(|pieces| !is_number(pieces))
+        })
     }
 
     fn close_brace(&mut self) {
