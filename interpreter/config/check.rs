@@ -7,6 +7,7 @@ use super::{
     yaml::Document,
 };
 use jsonschema::{Draft, ValidationError, error::ValidationErrorKind as Kind};
+use lembas_core::schema::{fits, type_name};
 use serde_json::Value;
 
 /// A problem and the JSON pointer it is about.
@@ -37,48 +38,6 @@ pub(crate) fn check(document: &mut Document, schema: &Value) -> Vec<Finding> {
         remove(&mut document.value, &finding.pointer);
     }
     findings
-}
-
-/// Whether `value` certainly fits `schema`. "No" means only that the validator must be asked: it is
-/// not compiled for a file in order, because that alone costs more than a millisecond at start-up.
-fn fits(schema: &Value, value: &Value) -> bool {
-    let Some(keywords) = schema.as_object() else { return false };
-    let known = &schema["properties"];
-    keywords.iter().all(|(keyword, rule)| match (keyword.as_str(), value) {
-        ("$schema" | "title" | "description" | "examples" | "x-global-only", _) => true,
-        ("type", _) => rule == type_name(value) || (rule == "number" && value.is_number()),
-        ("enum", _) => rule.as_array().is_some_and(|options| options.contains(value)),
-        ("anyOf", _) => {
-            rule.as_array().is_some_and(|schemas| schemas.iter().any(|schema| fits(schema, value)))
-        }
-        ("properties", Value::Object(map)) => {
-            map.iter().all(|(key, value)| rule.get(key).is_none_or(|schema| fits(schema, value)))
-        }
-        ("additionalProperties", Value::Object(map)) => {
-            map.iter().all(|(key, value)| known.get(key).is_some() || fits(rule, value))
-        }
-        ("required", Value::Object(map)) => rule.as_array().is_some_and(|names| {
-            names.iter().all(|name| name.as_str().is_some_and(|name| map.contains_key(name)))
-        }),
-        ("items", Value::Array(items)) => items.iter().all(|item| fits(rule, item)),
-        ("minimum", Value::Number(number)) => number.as_u64() >= rule.as_u64() && rule.is_u64(),
-        ("maximum", Value::Number(number)) => number.is_u64() && number.as_u64() <= rule.as_u64(),
-        ("minLength", Value::String(text)) => rule == 1 && !text.is_empty(),
-        _ => false,
-    })
-}
-
-/// Returns the name JSON Schema has for the type of `value`.
-fn type_name(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "boolean",
-        Value::Number(number) if number.is_f64() => "number",
-        Value::Number(_) => "integer",
-        Value::String(_) => "string",
-        Value::Array(_) => "array",
-        Value::Object(_) => "object",
-    }
 }
 
 fn finding(document: &Document, pointer: &str, message: String) -> Finding {

@@ -52,6 +52,8 @@ pub struct Http {
 pub struct RequestNames {
     /// Fields every request carries, first in the body.
     pub fixed: Map<String, Value>,
+    /// Fields of a request that offers tools which may not be called.
+    pub withhold_tools: Map<String, Value>,
     /// The field of the output limit.
     pub max_output: String,
     /// The field of the reasoning effort.

@@ -16,10 +16,20 @@ pub struct Limits {
     pub parallel: usize,
     /// How many times in a row the same call may come before a person is asked.
     pub same_call: u32,
-    /// What happens when a limit is reached.
-    pub wrap_up: WrapUp,
     /// Limits of reading a model's reply.
     pub stream: StreamLimits,
+    /// How many times in a row the same call may come before the turn ends.
+    pub same_call_stop: u32,
+    /// After how many steps running, each with every call refused, the turn ends.
+    pub refused_steps: u32,
+    /// How a failed request is made again.
+    pub retry: Retry,
+    /// How long a server may take.
+    pub server: ServerLimits,
+    /// Numbers of `lembas run`.
+    pub run: RunLimits,
+    /// What is looked for in a project.
+    pub project: ProjectFiles,
     /// How much of a command line is read.
     pub shell: ShellLimits,
     /// Limits of each tool's result.
@@ -52,14 +62,48 @@ pub struct Budgets {
     pub written_tokens: Option<u64>,
 }
 
-/// How a turn ends that reached a limit.
+/// How a failed request is made again.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Retry {
+    /// Most tries after waits.
+    pub waits: u32,
+    /// Milliseconds of the first wait; each further one is twice as long.
+    pub base_ms: u64,
+    /// Most milliseconds of a wait the server did not ask for.
+    pub most_ms: u64,
+    /// Most milliseconds of a wait the server asked for; a longer one is told, not slept.
+    pub longest_ms: u64,
+}
+
+/// How long a server may take.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ServerLimits {
+    /// Milliseconds a connection may take to open.
+    pub connect_ms: u64,
+    /// Milliseconds a server may be silent, unless its connection says otherwise.
+    pub idle_ms: u64,
+}
+
+/// Numbers of `lembas run`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RunLimits {
+    /// Milliseconds a pipe on standard input may stay silent when there is a prompt already.
+    pub stdin_wait_ms: u64,
+}
+
+/// What is looked for in a project.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct WrapUp {
-    /// The text, by its name below `prompts/`, that asks for an answer from what the model has.
-    pub prompt: String,
-    /// How many replies without tools it may take.
-    pub replies: u32,
+pub struct ProjectFiles {
+    /// The directory of plans, below the project.
+    pub plans: String,
+    /// Files of instructions for agents; the first that is there counts.
+    pub instructions: Vec<String>,
+    /// Most bytes of such a file.
+    pub instructions_max_bytes: u64,
 }
 
 /// Limits of each tool's result.

@@ -18,8 +18,8 @@ pub use dialect::{
     Roles, TextCall, TextForm, UsagePlaces,
 };
 pub use limits::{
-    BashLimits, Budgets, EditLimits, GrepLimits, Limits, ListLimits, ReadLimits, StreamLimits,
-    ToolLimits, WrapUp,
+    BashLimits, Budgets, EditLimits, GrepLimits, Limits, ListLimits, ProjectFiles, ReadLimits,
+    Retry, RunLimits, ServerLimits, StreamLimits, ToolLimits,
 };
 pub use matcher::{Fold, Matcher};
 pub use mode::{Mode, ModeRow};
@@ -66,6 +66,8 @@ pub struct Spec {
     pub quirks: Vec<Rule>,
     /// `permission/modes.json`, strictest first.
     pub modes: Vec<Mode>,
+    /// The id of the mode a session starts in when nothing else is said.
+    pub default_mode: String,
     /// `permission/defaults.json`, in file order.
     pub defaults: Vec<DefaultRule>,
     /// `prompts/`: every text, and the order they are put in.
@@ -108,11 +110,13 @@ impl Spec {
         let tools = tool::tools(reader);
         prompt::descriptions(reader, &tools, &records);
         model::check(reader);
+        let (modes, default_mode) = mode::modes(reader, &records);
         Spec {
             limits: reader.typed("loop.json", "loop").unwrap_or_default(),
             hardline: rule::rules(reader, "permission/hardline.json", &records),
             quirks: rule::rules(reader, "quirks.json", &records),
-            modes: mode::modes(reader, &records),
+            modes,
+            default_mode,
             defaults: rule::defaults(reader, &records),
             arity: reader.typed("permission/arity.json", "arity").unwrap_or_default(),
             wrappers: shell::wrappers(reader),

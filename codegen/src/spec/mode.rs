@@ -38,6 +38,7 @@ pub struct ModeRow {
 struct ModeFile {
     #[serde(default)]
     sets: Sets,
+    default: String,
     modes: Vec<RawMode>,
 }
 
@@ -57,11 +58,18 @@ struct RawRow {
     say: String,
 }
 
-/// Reads the modes in file order, strictest first.
-pub(super) fn modes(reader: &mut Reader<'_>, records: &Records) -> Vec<Mode> {
+/// Reads the modes in file order, strictest first, and the id of the default one.
+pub(super) fn modes(reader: &mut Reader<'_>, records: &Records) -> (Vec<Mode>, String) {
     const NAME: &str = "permission/modes.json";
-    let Some(file) = reader.typed::<ModeFile>(NAME, "modes") else { return Vec::new() };
-    let Some(facts) = reader.facts(records, "call", NAME, "") else { return Vec::new() };
+    let Some(file) = reader.typed::<ModeFile>(NAME, "modes") else { return Default::default() };
+    let Some(facts) = reader.facts(records, "call", NAME, "") else { return Default::default() };
+    if file.modes.iter().all(|mode| mode.id != file.default) {
+        reader.problem(
+            NAME,
+            "/default",
+            format!("there is no mode {:?} in this file", file.default),
+        );
+    }
     let mut modes = Vec::new();
     for (i, raw) in file.modes.into_iter().enumerate() {
         if reader.files.text(&format!("prompts/{}", raw.prompt)).is_none() {
@@ -76,5 +84,5 @@ pub(super) fn modes(reader: &mut Reader<'_>, records: &Records) -> Vec<Mode> {
         }
         modes.push(Mode { id: raw.id, prompt: raw.prompt, about: raw.about, decide });
     }
-    modes
+    (modes, file.default)
 }

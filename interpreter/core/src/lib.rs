@@ -14,6 +14,7 @@ pub mod prompt;
 mod prose;
 pub mod quirk;
 pub mod say;
+pub mod schema;
 pub mod shell;
 pub mod spec;
 pub mod stream;

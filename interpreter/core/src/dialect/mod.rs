@@ -3,6 +3,7 @@
 pub mod openai_chat;
 
 use crate::message::Message;
+use crate::prompt::ToolDefinition;
 use crate::quirk;
 use crate::spec::{Action, Dialect, RequestFacts, Rule};
 use serde_json::{Map, Value};
@@ -17,7 +18,9 @@ pub struct Ask<'a> {
     /// The conversation, system message first.
     pub messages: &'a [Message],
     /// The tools offered, in an order that stays the same for the session.
-    pub tools: &'a [ToolOffer],
+    pub tools: &'a [ToolDefinition],
+    /// Whether they may be called; withholding them leaves the block of tools as it is, for the server's cache.
+    pub may_call: bool,
     /// The reasoning effort, in the server's words.
     pub effort: Option<&'a str>,
     /// The most tokens the reply may have.
@@ -26,17 +29,6 @@ pub struct Ask<'a> {
     pub sends_reasoning: bool,
     /// Fields of the connection's own, sent as they are; they win over everything but the messages.
     pub extra: &'a Map<String, Value>,
-}
-
-/// A tool as the model sees it.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ToolOffer {
-    /// Its name.
-    pub name: String,
-    /// What it does.
-    pub description: String,
-    /// The JSON Schema of its arguments.
-    pub parameters: Value,
 }
 
 /// Applies the quirks about requests to the fields of one, without its messages.

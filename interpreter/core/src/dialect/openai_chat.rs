@@ -34,11 +34,14 @@ fn fields(rules: &[Rule], dialect: &Dialect, ask: &Ask<'_>) -> Map<String, Value
     fields.insert("model".into(), ask.model.into());
     fields.extend(names.fixed.clone());
     if !ask.tools.is_empty() {
-        let tool = |tool: &super::ToolOffer| {
+        let tool = |tool: &crate::prompt::ToolDefinition| {
             json!({ "type": "function", "function": {
                 "name": tool.name, "description": tool.description, "parameters": tool.parameters } })
         };
         fields.insert("tools".into(), ask.tools.iter().map(tool).collect());
+        if !ask.may_call {
+            fields.extend(names.withhold_tools.clone());
+        }
     }
     if let Some(most) = ask.max_output {
         fields.insert(names.max_output.clone(), most.into());

@@ -1,8 +1,8 @@
 //! What requests of the chat dialect look like, and that they grow only at their end.
 
 use super::{Ask, request};
-use crate::dialect::ToolOffer;
 use crate::message::{Message, Role};
+use crate::prompt::ToolDefinition;
 use crate::spec::{Spec, packed};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
@@ -19,6 +19,7 @@ fn body<'a>(spec: &Spec, messages: &'a [Message], change: impl FnOnce(&mut Ask<'
         model: "m",
         host: "127.0.0.1",
         messages,
+        may_call: true,
         tools: &[],
         effort: None,
         max_output: None,
@@ -116,7 +117,7 @@ fn reasoning_goes_back_only_where_it_is_wanted() {
 #[test]
 fn the_fields_stand_in_a_fixed_order_before_the_messages() {
     let spec = packed().unwrap();
-    let tools = [ToolOffer {
+    let tools = [ToolDefinition {
         name: "read".into(),
         description: "Reads.".into(),
         parameters: json!({ "type": "object" }),
