@@ -1,5 +1,6 @@
 //! The command line: verbs and their options, nothing of what they do.
 
+use crate::run::RunArgs;
 use clap::{Args, Parser, Subcommand};
 use lembas_conformance::{Options, Record};
 use std::{path::PathBuf, time::Duration};
@@ -15,6 +16,13 @@ pub(crate) struct Cli {
 /// What to do; `main` has one arm for each.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
+    /// Answer one prompt with the tools, without a person
+    Run(RunArgs),
+    /// Let a project's own configuration and instructions count
+    Trust {
+        /// A directory of the project; the working directory if left out
+        dir: Option<PathBuf>,
+    },
     /// Ask the spec's cases here, or here and in another implementation, and compare the answers
     Conformance(Conformance),
     /// Check, record, compare or print a spec

@@ -1,37 +1,54 @@
-//! The program's entry: one match on the verb, and the only place that knows exit codes.
+//! The program's entry: one match on the verb, and what goes wrong before it is told and becomes an exit code.
 
+mod app;
+mod bus;
 mod cli;
-#[expect(dead_code, reason = "wired by the run front end")]
 mod config;
-#[cfg_attr(not(test), expect(dead_code, reason = "wired by the engine"))]
+mod engine;
+mod project;
+mod provider;
+mod run;
+mod stop;
 mod tools;
+mod trust;
 
 use clap::Parser;
 use cli::{Cli, Harness, Verb};
-use lembas_conformance::{Error, Outcome, harness, run, serve};
+use lembas_conformance::{Error, Outcome, harness, serve};
 use std::{
     io::{self, ErrorKind, Write},
     process::ExitCode,
 };
-
-/// Something was found that is not as it should be.
-const FAILED: u8 = 1;
-/// The call, or a file it names, is wrong.
-const USAGE: u8 = 2;
+use stop::Stop;
 
 fn main() -> ExitCode {
+    // One TLS provider for everything, chosen once; it can only be there already in a test of this binary.
+    let _ = rustls::crypto::ring::default_provider().install_default();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
             // Help that nobody reads to the end is no error.
             let _ = error.print();
-            return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(USAGE));
+            return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(stop::USAGE));
         }
     };
     match cli.verb {
+        Verb::Run(args) => stopped(run::run(args)),
+        Verb::Trust { dir } => stopped(trust::trust(dir.as_deref())),
         Verb::Conformance(args) => ended(conformance(args)),
         Verb::Harness { errand } => ended(about_harness(errand)),
     }
+}
+
+fn stopped(result: Result<u8, Stop>) -> ExitCode {
+    let code = result.unwrap_or_else(|stop| {
+        for line in &stop.lines {
+            // Without standard error there is nobody to tell.
+            let _ = writeln!(io::stderr(), "lembas: {line}");
+        }
+        stop.code
+    });
+    ExitCode::from(code)
 }
 
 fn conformance(args: cli::Conformance) -> Result<Outcome, Error> {
@@ -40,14 +57,16 @@ fn conformance(args: cli::Conformance) -> Result<Outcome, Error> {
         serve(args.harness.as_deref(), &mut io::stdin().lock(), &mut out)?;
         return Ok(Outcome::Passed);
     }
-    run(&args.into(), &mut out)
+    lembas_conformance::run(&args.into(), &mut out)
 }
 
 fn about_harness(errand: Harness) -> Result<Outcome, Error> {
     let mut out = io::stdout().lock();
     match errand {
         Harness::Check { dir } => harness::check(dir.as_deref(), &mut out),
-        Harness::Record { all, dir } => run(&cli::recording(dir, all), &mut out),
+        Harness::Record { all, dir } => {
+            lembas_conformance::run(&cli::recording(dir, all), &mut out)
+        }
         Harness::Diff { old, new } => harness::diff(&old, &new, &mut out),
         Harness::Doc { dir } => harness::doc(dir.as_deref(), &mut out).map(|()| Outcome::Passed),
     }
@@ -56,13 +75,17 @@ fn about_harness(errand: Harness) -> Result<Outcome, Error> {
 fn ended(result: Result<Outcome, Error>) -> ExitCode {
     match result {
         Ok(Outcome::Passed) => ExitCode::SUCCESS,
-        Ok(Outcome::Failed) => ExitCode::from(FAILED),
+        Ok(Outcome::Failed) => ExitCode::from(stop::INTERNAL),
         // Whoever read the report has seen enough.
         Err(Error::Output(error)) if error.kind() == ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(error) => {
             // Without standard error there is nobody to tell.
             let _ = writeln!(io::stderr(), "{error}");
-            ExitCode::from(if matches!(error, Error::Output(_)) { FAILED } else { USAGE })
+            ExitCode::from(if matches!(error, Error::Output(_)) {
+                stop::INTERNAL
+            } else {
+                stop::USAGE
+            })
         }
     }
 }

@@ -12,6 +12,7 @@ mod read;
 mod walk;
 mod write;
 
+use crate::{engine::Outcome, project::located};
 use lembas_core::say::say;
 use lembas_core::spec::{
     BashArgs, EditArgs, GlobArgs, GrepArgs, ListArgs, ReadArgs, Spec, ToolLimits, ToolSpec, Tools,
@@ -22,25 +23,6 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio_util::sync::CancellationToken;
-
-/// What a call gave.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Outcome {
-    /// The text for the model.
-    pub(crate) text: String,
-    /// Whether the call failed or was refused.
-    pub(crate) error: bool,
-}
-
-impl Outcome {
-    fn done(text: String) -> Outcome {
-        Outcome { text, error: false }
-    }
-
-    fn failed(text: String) -> Outcome {
-        Outcome { text, error: true }
-    }
-}
 
 /// The handlers of the tools, with where they work and what was read so far. Clones share all of it.
 #[derive(Debug, Clone)]
@@ -101,7 +83,7 @@ impl Shared {
 
     /// Returns the path a call means.
     fn path(&self, given: &str) -> PathBuf {
-        path::resolve(&self.root, &self.cwd, given)
+        located(&self.root, &self.cwd, given)
     }
 
     /// Returns a path as it is shown: relative inside the working directory.

@@ -1,28 +1,13 @@
-//! Which file a path of a call means, how it is shown, and what was probably meant by one that is not there.
+//! How a path is shown, and what was probably meant by one that is not there.
 
 use ignore::WalkBuilder;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 /// How alike two names must be, of 1, for one to be suggested.
 const LIKE: f32 = 0.6;
 
 /// How many entries of the project are looked at for a suggestion.
 const LOOKED_AT: usize = 20_000;
-
-/// Returns the path that `given` means: absolute as it is, otherwise in `cwd`. An absolute path inside the project
-/// that lost its first slash, as small models write it, is put right.
-pub(super) fn resolve(root: &Path, cwd: &Path, given: &str) -> PathBuf {
-    let joined = tidy(&cwd.join(given));
-    let slashed = tidy(&Path::new("/").join(given));
-    let lost_slash =
-        !given.starts_with(['/', '.']) && slashed.starts_with(root) && !joined.exists();
-    if lost_slash { slashed } else { joined }
-}
-
-/// Takes out `.` and doubled slashes. `..` stays: where it leads depends on links.
-fn tidy(path: &Path) -> PathBuf {
-    path.components().filter(|part| *part != Component::CurDir).collect()
-}
 
 /// Returns a path relative to `cwd` when it lies in it, otherwise whole.
 pub(super) fn shown(cwd: &Path, path: &Path) -> String {
@@ -59,24 +44,4 @@ pub(super) fn suggestions(root: &Path, missing: &Path, most: usize) -> Vec<PathB
     found.dedup();
     found.truncate(most);
     found
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_lost_slash_is_put_back_only_inside_the_project() {
-        let check = |given: &str, expected: &str| {
-            let found =
-                resolve(Path::new("/no/such/project"), Path::new("/no/such/project/src"), given);
-            assert_eq!(found, Path::new(expected));
-        };
-        check("a.rs", "/no/such/project/src/a.rs");
-        check("./a.rs", "/no/such/project/src/a.rs");
-        check("/etc//x", "/etc/x");
-        check("no/such/project/b.rs", "/no/such/project/b.rs");
-        check("no/such/other/b.rs", "/no/such/project/src/no/such/other/b.rs");
-        check("../b.rs", "/no/such/project/src/../b.rs");
-    }
 }

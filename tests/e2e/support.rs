@@ -6,6 +6,7 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use serde_json::Value;
 use std::fs;
 use std::io::{Read, Write};
+use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -37,6 +38,8 @@ impl Home {
             server.url()
         );
         write(&home.lembas().join("config/connections.yaml"), &connections);
+        let private = fs::Permissions::from_mode(0o600);
+        fs::set_permissions(home.lembas().join("config/connections.yaml"), private).unwrap();
         write(
             &home.lembas().join("config/config.yaml"),
             &format!("model: local/test-model\n{config}"),

@@ -1,0 +1,393 @@
+//! Wiring: the spec, the configuration, the project and the model become an engine. It talks to no person.
+
+use crate::{
+    bus::{Bus, BusEvent},
+    config::{
+        connections::Connection,
+        key::key,
+        load::{Loaded, Sources, load},
+        paths::Paths,
+        refs::{Choice, resolve},
+        secret::Secret,
+        settings::{self, Known},
+        trust::{Project, Trust, Trusted},
+    },
+    engine::{Engine, Gate, Place, Preparer},
+    project::{self, Looked},
+    provider::{Live, Provider, Recorder, Recording, Target, Wire},
+    stop::Stop,
+    tools::Toolbox,
+};
+use lembas_core::{
+    message::{Message, Role},
+    permission::{Layer, Policy, Scope},
+    prompt,
+    spec::{self, Files, Limits, PromptFacts, Spec, Tool, ToolSpec, Whole},
+    stream::Context,
+};
+use serde_json::json;
+use std::{
+    env,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
+use tokio_util::sync::CancellationToken;
+
+/// What a front end asks for.
+pub(crate) struct Options {
+    /// The mode, instead of the configured one.
+    pub(crate) mode: Option<String>,
+    /// The model's ref, instead of the configured one.
+    pub(crate) model: Option<String>,
+    /// The file replies are recorded in.
+    pub(crate) record: Option<PathBuf>,
+    /// The recording that answers instead of a server.
+    pub(crate) replay: Option<PathBuf>,
+    /// Whether a person can answer.
+    pub(crate) interactive: bool,
+}
+
+/// Everything that is known before the first request.
+pub(crate) struct Session<'s> {
+    spec: &'s Arc<Spec>,
+    options: Options,
+    loaded: Loaded,
+    project: Project,
+    trusted: Option<Trusted>,
+    paths: Paths,
+    cwd: PathBuf,
+    /// Sentences for the person about what was left out.
+    pub(crate) warnings: Vec<String>,
+}
+
+/// Returns the packed spec, or the one in `dir`, fully checked.
+///
+/// # Errors
+/// Everything that is wrong with the directory, one located line each.
+pub(crate) fn spec(dir: Option<&Path>) -> Result<Spec, Stop> {
+    let Some(dir) = dir else {
+        return spec::packed()
+            .map_err(|problems| Stop { code: crate::stop::INTERNAL, ..Stop::problems(problems) });
+    };
+    let located = |problems: Vec<spec::Problem>| {
+        Stop::problems(problems.into_iter().map(|problem| format!("{}/{problem}", dir.display())))
+    };
+    let files = Files::read(dir).map_err(|error| Stop::usage(error.to_string()))?;
+    let whole = Whole::load(&files, &spec::schemas()).map_err(located)?;
+    let wrong = lembas_core::examples::problems(&whole.spec);
+    if wrong.is_empty() { Ok(whole.spec) } else { Err(located(wrong)) }
+}
+
+impl<'s> Session<'s> {
+    /// Reads the configuration for the working directory.
+    ///
+    /// # Errors
+    /// Configuration with an error in it, or a mode that does not exist.
+    pub(crate) fn open(spec: &'s Arc<Spec>, options: Options) -> Result<Session<'s>, Stop> {
+        let var = |name: &str| env::var_os(name);
+        let paths = Paths::find(&var).map_err(Stop::usage)?;
+        let cwd = env::current_dir().map_err(|error| {
+            Stop::usage(format!("The working directory cannot be used: {error}."))
+        })?;
+        let project = Project::find(&cwd, paths.home.as_deref()).map_err(Stop::usage)?;
+        let trusted = Trust::new(&paths).is_trusted(&project).map_err(Stop::usage)?;
+        let ids = Ids::of(spec);
+        let loaded = load(Sources {
+            paths: &paths,
+            project: trusted.as_ref(),
+            env: &var,
+            known: ids.known(),
+        });
+        if loaded.has_error() {
+            return Err(Stop::problems(&loaded.problems));
+        }
+        if let Some(mode) = options.mode.as_deref().filter(|mode| spec.mode(mode).is_none()) {
+            let modes: Vec<&str> = spec.modes.iter().map(|mode| mode.id.as_str()).collect();
+            return Err(Stop::usage(format!(
+                "There is no mode {mode:?}; there are: {}.",
+                modes.join(", ")
+            )));
+        }
+        let warnings = loaded
+            .problems
+            .iter()
+            .map(ToString::to_string)
+            .chain(project.refused.clone())
+            .collect();
+        Ok(Session { spec, options, loaded, project, trusted, paths, cwd, warnings })
+    }
+
+    fn mode(&self) -> &str {
+        let configured = self.options.mode.as_deref().or(self.loaded.config.mode.as_deref());
+        configured.unwrap_or(&self.spec.default_mode)
+    }
+
+    /// Makes the engine and tells the bus what it works with.
+    ///
+    /// # Errors
+    /// No usable connection, a recording that cannot be read or made, a key that cannot be had.
+    pub(crate) async fn engine(
+        &mut self,
+        bus: &'s Bus,
+        cancel: CancellationToken,
+    ) -> Result<Engine<'s, Toolbox>, Stop> {
+        let limits = self.limits();
+        let (provider, reference) = self.provider(&limits).await?;
+        let mode = self.mode().to_string();
+        let offered: Vec<&ToolSpec> = self
+            .spec
+            .tools
+            .iter()
+            .filter(|tool| Tool::named(&tool.id).is_some() && tool.modes.offers(&mode))
+            .collect();
+        let facts = self.facts(&provider.model, &mode, &offered);
+        let sections = prompt::assemble(self.spec, &facts)
+            .map_err(|error| Stop::internal(error.to_string()))?;
+        let definitions = prompt::tool_definitions(self.spec, &facts)
+            .map_err(|error| Stop::internal(error.to_string()))?;
+        let gate = self.gate(&mode)?;
+        bus.emit(&BusEvent::Model { r#ref: reference, connection: provider.connection.clone() });
+        bus.emit(&BusEvent::Mode { mode });
+        let system = Message::text(Role::System, prompt::joined(&sections));
+        Ok(Engine {
+            spec: self.spec,
+            limits,
+            provider: Provider {
+                context: Context {
+                    tools: definitions.iter().map(|tool| tool.name.clone()).collect(),
+                    ..provider.context
+                },
+                ..provider
+            },
+            toolbox: Toolbox::new(
+                Arc::clone(self.spec),
+                self.project.root.clone(),
+                self.cwd.clone(),
+            ),
+            gate,
+            preparer: Preparer::new(self.spec, offered),
+            bus,
+            definitions,
+            messages: vec![system],
+            cancel,
+        })
+    }
+
+    fn limits(&self) -> Limits {
+        let mut limits = self.spec.limits.clone();
+        let config = &self.loaded.config;
+        if let Some(steps) = config.steps {
+            limits.steps = u32::try_from(steps).unwrap_or(u32::MAX);
+        }
+        limits.budgets.wall_s = config.budget.wall_s.or(limits.budgets.wall_s);
+        limits.budgets.written_tokens =
+            config.budget.output_tokens.or(limits.budgets.written_tokens);
+        limits
+    }
+
+    async fn provider(&mut self, limits: &Limits) -> Result<(Provider<'s>, String), Stop> {
+        let (mut provider, reference) = match self.options.replay.take() {
+            Some(file) => self.replayed(&file)?,
+            None => self.connected(limits).await?,
+        };
+        if let Some(file) = &self.options.record {
+            let made = Recorder::create(
+                file,
+                &provider.dialect.id,
+                &provider.model,
+                provider.secrets.clone(),
+            );
+            let made = made.map_err(|error| {
+                Stop::usage(format!("The recording {} cannot be made: {error}.", file.display()))
+            })?;
+            provider.recorder = Some(made);
+        }
+        Ok((provider, reference))
+    }
+
+    fn replayed(&self, file: &Path) -> Result<(Provider<'s>, String), Stop> {
+        let recording = Recording::read(file).map_err(Stop::problems)?;
+        let dialect = self.spec.dialect(&recording.dialect).ok_or_else(|| {
+            Stop::usage(format!(
+                "{}:1: this program speaks no dialect {:?}",
+                file.display(),
+                recording.dialect
+            ))
+        })?;
+        let model = recording.model.clone();
+        let provider = Provider {
+            spec: self.spec,
+            dialect,
+            connection: "replay".into(),
+            host: String::new(),
+            model: model.clone(),
+            max_output: None,
+            effort: None,
+            context: Context::default(),
+            wire: Wire::Replay(recording),
+            recorder: None,
+            secrets: Vec::new(),
+        };
+        Ok((provider, format!("replay/{model}")))
+    }
+
+    async fn connected(&self, limits: &Limits) -> Result<(Provider<'s>, String), Stop> {
+        let config = &self.loaded.config;
+        let wanted = self.options.model.as_deref().or(config.model.as_deref());
+        let choice = resolve(wanted, &self.loaded.connections).map_err(Stop::usage)?;
+        let reference = choice.reference();
+        let Choice { connection, model } = choice;
+        let dialect = self.spec.dialect(&connection.dialect).ok_or_else(|| {
+            Stop::usage(format!("This program speaks no dialect {:?}.", connection.dialect))
+        })?;
+        let (target, secrets) = target(connection, dialect, limits).await?;
+        let provider = Provider {
+            spec: self.spec,
+            dialect,
+            connection: connection.name.clone(),
+            host: host(&connection.base_url),
+            max_output: model.max_output,
+            effort: config.effort.clone().or(model.effort).filter(|effort| effort != "off"),
+            context: Context {
+                context_window: model.context,
+                max_output_tokens: model.max_output,
+                ..Context::default()
+            },
+            model: model.id,
+            wire: Wire::Live(Box::new(Live::new(target).map_err(Stop::internal)?)),
+            recorder: None,
+            secrets,
+        };
+        Ok((provider, reference))
+    }
+
+    fn facts(&mut self, model: &str, mode: &str, offered: &[&ToolSpec]) -> PromptFacts {
+        let instructions = self.instructions();
+        let config = &self.loaded.config;
+        let custom = config.personality_custom.clone().unwrap_or_default();
+        let personality = if custom.is_empty() {
+            config.personality.clone().unwrap_or_default()
+        } else {
+            "custom".into()
+        };
+        PromptFacts {
+            model: model.to_lowercase(),
+            family: prompt::family(self.spec, model).unwrap_or_default().into(),
+            tools: offered.iter().map(|tool| tool.name.clone()).collect(),
+            cwd: self.cwd.display().to_string(),
+            project: self.project.root.display().to_string(),
+            platform: format!("{} {}, bash", env::consts::OS, env::consts::ARCH),
+            date: jiff::ZonedDateTime::now().date().to_string(),
+            git: project::head(&self.project.root),
+            mode: mode.into(),
+            plan_path: self.spec.limits.project.plans.clone(),
+            interactive: self.options.interactive,
+            custom_instructions: config.instructions.clone().unwrap_or_default(),
+            personality,
+            personality_custom: custom,
+            instructions,
+            ..PromptFacts::default()
+        }
+    }
+
+    /// The project's instructions for agents, if it is trusted.
+    fn instructions(&mut self) -> serde_json::Value {
+        let limits = &self.spec.limits.project;
+        let looked =
+            Looked { names: &limits.instructions, max_bytes: limits.instructions_max_bytes };
+        let found =
+            self.trusted.as_ref().map(|_| project::instructions(&self.project.root, &looked));
+        let found = found.unwrap_or_else(|| Ok(Vec::new())).unwrap_or_else(|warning| {
+            self.warnings.push(warning);
+            Vec::new()
+        });
+        found.iter().map(|each| json!({ "path": each.path, "text": each.text })).collect()
+    }
+
+    fn gate(&self, mode: &str) -> Result<Gate<'s>, Stop> {
+        let config = &self.loaded.config;
+        let layer = |layer: &settings::Layer| {
+            let scope = if layer.is_project { Scope::Project } else { Scope::Global };
+            Layer::read(
+                scope,
+                &layer.file.display().to_string(),
+                &serde_json::Value::Object(layer.rules.clone()),
+            )
+        };
+        let layers = config
+            .permission
+            .iter()
+            .map(layer)
+            .collect::<Result<Vec<_>, _>>()
+            .map_err(Stop::usage)?;
+        Ok(Gate {
+            spec: self.spec,
+            policy: Policy {
+                mode: mode.into(),
+                layers,
+                hardline_extra: config.hardline_extra.clone(),
+                hardline_disable: config.hardline_disable.clone(),
+            },
+            place: Place {
+                home: self.paths.home.clone().unwrap_or_else(|| PathBuf::from("/")),
+                cwd: self.cwd.clone(),
+                project: self.project.root.clone(),
+                own: self.paths.config.clone(),
+            },
+        })
+    }
+}
+
+/// Where requests of a connection go, with its key; also every secret in them.
+async fn target(
+    connection: &Connection,
+    dialect: &lembas_core::spec::Dialect,
+    limits: &Limits,
+) -> Result<(Target, Vec<Secret>), Stop> {
+    let fixed =
+        dialect.http.headers.iter().map(|(name, value)| (name.clone(), Secret::new(value.clone())));
+    let mut headers: Vec<(String, Secret)> =
+        fixed.chain(connection.headers.iter().cloned()).collect();
+    let key = key(connection).await.map_err(Stop::usage)?;
+    if let Some(key) = &key {
+        let value = format!("{}{}", dialect.http.auth_prefix, key.expose());
+        headers.push((dialect.http.auth_header.clone(), Secret::new(value)));
+    }
+    let target = Target {
+        connection: connection.name.clone(),
+        url: format!("{}{}", connection.base_url, dialect.http.path),
+        headers,
+        connect: Duration::from_millis(limits.server.connect_ms),
+        idle: connection.idle.unwrap_or(Duration::from_millis(limits.server.idle_ms)),
+    };
+    Ok((target, connection.secrets(key.as_ref())))
+}
+
+/// Returns the host of a URL, in lower case.
+fn host(url: &str) -> String {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    rest.split(['/', ':']).next().unwrap_or_default().to_lowercase()
+}
+
+/// The names of the spec that a configuration may use.
+struct Ids<'s> {
+    spec: &'s Spec,
+    dialects: Vec<&'s str>,
+    personalities: Vec<&'s str>,
+}
+
+impl<'s> Ids<'s> {
+    fn of(spec: &'s Spec) -> Ids<'s> {
+        let personality = |path: &'s String| path.strip_prefix("personality/")?.strip_suffix(".md");
+        Ids {
+            spec,
+            dialects: spec.dialects.iter().map(|dialect| dialect.id.as_str()).collect(),
+            personalities: spec.prompts.texts.keys().filter_map(personality).collect(),
+        }
+    }
+
+    fn known(&self) -> Known<'_> {
+        Known { spec: self.spec, dialects: &self.dialects, personalities: &self.personalities }
+    }
+}

@@ -1,0 +1,129 @@
+//! Whether a call may run: core's verdict on it. Nobody is asked here yet: what would need an approval is refused at once.
+
+use super::{prepare::Prepared, say};
+use crate::project::{RealDisk, located};
+use lembas_core::{
+    permission::{Call, Policy, Step, Verdict, World, judge},
+    spec::{Decision, PromptText, Spec},
+};
+use serde_json::{Value, json};
+use std::path::PathBuf;
+
+/// What is decided about a call.
+pub(crate) enum Admission {
+    /// It runs; the paths it names decide in which order.
+    Runs(Vec<PathBuf>),
+    /// It does not.
+    Refused {
+        /// What the model is told.
+        reason: String,
+        /// How it was judged.
+        trace: Vec<Step>,
+    },
+}
+
+/// Where the session works.
+pub(crate) struct Place {
+    /// The person's home directory.
+    pub(crate) home: PathBuf,
+    /// The directory the session works in.
+    pub(crate) cwd: PathBuf,
+    /// The project's root.
+    pub(crate) project: PathBuf,
+    /// The program's own configuration.
+    pub(crate) own: PathBuf,
+}
+
+/// Decides about calls.
+pub(crate) struct Gate<'s> {
+    /// The spec.
+    pub(crate) spec: &'s Spec,
+    /// The mode and the rules in force.
+    pub(crate) policy: Policy,
+    /// Where the session works.
+    pub(crate) place: Place,
+}
+
+impl Gate<'_> {
+    /// Decides about a call that has come `times` times running.
+    pub(crate) fn admit(&self, prepared: &Prepared<'_>, times: u32) -> Admission {
+        let call = self.call(prepared);
+        let verdict = self.judge(&call);
+        let repeated = times >= self.spec.limits.same_call;
+        match verdict.decision {
+            Decision::Deny => self.denied(verdict),
+            Decision::Ask => {
+                let why = json!({ "why": why(&verdict.say) });
+                self.refused(PromptText::BlocksRefusedUnattended, why, verdict)
+            }
+            Decision::Allow if repeated => {
+                self.refused(PromptText::BlocksCallRepeated, json!({ "times": times }), verdict)
+            }
+            Decision::Allow => Admission::Runs(call.paths),
+        }
+    }
+
+    fn judge(&self, call: &Call) -> Verdict {
+        let Place { home, cwd, project, own } = &self.place;
+        judge(
+            self.spec,
+            &self.policy,
+            World { home, cwd, project: Some(project), own, disk: &RealDisk },
+            call,
+        )
+    }
+
+    fn located(&self, given: &str) -> PathBuf {
+        located(&self.place.project, &self.place.cwd, given)
+    }
+
+    fn call(&self, prepared: &Prepared<'_>) -> Call {
+        let permission = &prepared.spec.permission;
+        let paths =
+            permission.paths.iter().filter_map(|name| prepared.args.get(name)).flat_map(texts);
+        Call {
+            tool: prepared.spec.id.clone(),
+            class: prepared.spec.class.name().into(),
+            rule: permission.rule.clone(),
+            paths: paths.map(|given| self.located(given)).collect(),
+            command: prepared.text(permission.command.as_ref()).map(String::from),
+            directory: prepared
+                .text(permission.directory.as_ref())
+                .map(|given| self.located(given)),
+            subject: None,
+        }
+    }
+
+    fn denied(&self, verdict: Verdict) -> Admission {
+        let by = verdict
+            .trace
+            .iter()
+            .find(|step| step.then == Decision::Deny)
+            .map_or("", |step| step.from.as_str());
+        let why = json!({ "why": why(&verdict.say), "mode": self.policy.mode });
+        let text = match by {
+            "permission/hardline.json" => PromptText::BlocksRefusedHardline,
+            "permission/modes.json" => PromptText::BlocksRefusedMode,
+            _ => PromptText::BlocksRefusedRule,
+        };
+        self.refused(text, why, verdict)
+    }
+
+    fn refused(&self, text: PromptText, values: Value, verdict: Verdict) -> Admission {
+        Admission::Refused { reason: say(self.spec, text, values), trace: verdict.trace }
+    }
+}
+
+/// A sentence as a part of another one.
+fn why(sentence: &str) -> &str {
+    sentence.trim_end_matches('.')
+}
+
+/// The texts of an argument that is a path or a list of them.
+fn texts(value: &Value) -> Vec<&str> {
+    match value {
+        Value::String(text) => vec![text],
+        Value::Array(list) => list.iter().filter_map(Value::as_str).collect(),
+        _ => Vec::new(),
+    }
+}

@@ -1,0 +1,175 @@
+//! The calls of one reply: every one is judged before the first runs, then what was allowed runs in order or side by side.
+
+use super::{
+    Ended, Engine, Outcome, Turn,
+    budget::Reached,
+    gate::Admission,
+    prepare::Prepared,
+    say,
+    schedule::{self, Planned, State},
+};
+use crate::bus::BusEvent;
+use futures_util::{StreamExt, stream::FuturesUnordered};
+use lembas_core::{
+    message::{Message, Part, Role, ToolCall, ToolResult},
+    spec::{PromptText, Tools},
+};
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+/// What becomes of a call.
+enum Fate<'s> {
+    /// It may run.
+    Runs(Prepared<'s>, Planned),
+    /// It has its result already.
+    Settled(Outcome),
+}
+
+impl<'s, T: Tools<Output = Outcome, Context = CancellationToken>> Engine<'s, T> {
+    /// Judges and runs the calls of a reply and appends their results. Returns how the turn ends, if it does.
+    pub(super) async fn step(&mut self, turn: &mut Turn, calls: Vec<ToolCall>) -> Option<Ended> {
+        let mut fates = Vec::new();
+        let mut times = 0;
+        for call in &calls {
+            let (fate, running) = self.decide(turn, call);
+            times = running.max(times);
+            fates.push(fate);
+        }
+        let ran = fates.iter().filter(|fate| matches!(fate, Fate::Runs(..))).count();
+        let outcomes = self.run(&calls, fates).await;
+        self.append(turn, calls, outcomes);
+        if self.cancel.is_cancelled() {
+            return Some(Ended::Cancelled);
+        }
+        let refused = turn.repeats.step(ran);
+        let limits = &self.limits;
+        let (limit, amount, ended) = if times >= limits.same_call_stop {
+            ("repeats", times, Ended::Limit)
+        } else if refused >= limits.refused_steps {
+            ("refusals", refused, Ended::Refused)
+        } else {
+            return None;
+        };
+        Some(self.wrap_up(turn, &Reached { limit, amount: amount.into() }, ended).await)
+    }
+
+    /// Decides about one call; also returns how many times running it has come.
+    fn decide(&self, turn: &mut Turn, call: &ToolCall) -> (Fate<'s>, u32) {
+        let prepared = match self.preparer.prepare(call) {
+            Ok(prepared) => prepared,
+            Err(text) => {
+                self.denied(call, &call.name, &text, Vec::new());
+                return (Fate::Settled(Outcome::failed(text)), 0);
+            }
+        };
+        let times = turn.repeats.count(&prepared.spec.id, &prepared.args);
+        let fate = match self.gate.admit(&prepared, times) {
+            Admission::Runs(paths) => {
+                let planned = Planned {
+                    class: prepared.spec.class,
+                    exclusive: prepared.spec.exclusive,
+                    paths,
+                };
+                Fate::Runs(prepared, planned)
+            }
+            Admission::Refused { reason, trace } => {
+                self.denied(call, &prepared.title(), &reason, trace);
+                Fate::Settled(Outcome::failed(reason))
+            }
+        };
+        (fate, times)
+    }
+
+    fn denied(
+        &self,
+        call: &ToolCall,
+        title: &str,
+        reason: &str,
+        trace: Vec<lembas_core::permission::Step>,
+    ) {
+        self.bus.emit(&BusEvent::ToolDenied {
+            id: call.id.clone(),
+            name: call.name.clone(),
+            title: title.into(),
+            reason: reason.into(),
+            trace,
+        });
+    }
+
+    /// Runs what may run, as many together as the limit and their order allow, and returns all results in order.
+    async fn run(&self, calls: &[ToolCall], fates: Vec<Fate<'s>>) -> Vec<Outcome> {
+        let mut states = Vec::new();
+        let mut planned = Vec::new();
+        let mut waiting = Vec::new();
+        let mut outcomes = Vec::new();
+        for fate in fates {
+            match fate {
+                Fate::Runs(prepared, plan) => {
+                    states.push(State::Waiting);
+                    planned.push(plan);
+                    waiting.push(Some(prepared));
+                    outcomes.push(Outcome::failed(say(
+                        self.spec,
+                        PromptText::BlocksCallInterrupted,
+                        json!({}),
+                    )));
+                }
+                Fate::Settled(outcome) => {
+                    states.push(State::Done);
+                    planned.push(Planned::none());
+                    waiting.push(None);
+                    outcomes.push(outcome);
+                }
+            }
+        }
+        let mut running = FuturesUnordered::new();
+        loop {
+            while let Some(i) = schedule::next(&planned, &states, self.limits.parallel) {
+                let (Some(state), Some(call)) = (states.get_mut(i), calls.get(i)) else { break };
+                *state = State::Running;
+                if let Some(prepared) = waiting.get_mut(i).and_then(Option::take) {
+                    running.push(async move { (i, self.call(call, prepared).await) });
+                }
+            }
+            let Some((i, outcome)) = running.next().await else { return outcomes };
+            if let (Some(state), Some(place)) = (states.get_mut(i), outcomes.get_mut(i)) {
+                *state = State::Done;
+                *place = outcome;
+            }
+        }
+    }
+
+    async fn call(&self, call: &ToolCall, prepared: Prepared<'s>) -> Outcome {
+        let (id, name) = (call.id.clone(), call.name.clone());
+        self.bus.emit(&BusEvent::ToolStart {
+            id: id.clone(),
+            name: name.clone(),
+            title: prepared.title(),
+            args: prepared.args.clone(),
+        });
+        let ran = self.toolbox.run(prepared.tool, &self.cancel, Value::Object(prepared.args)).await;
+        let outcome = ran.unwrap_or_else(|error| {
+            Outcome::failed(say(
+                self.spec,
+                PromptText::BlocksCallBroken,
+                json!({ "why": error.to_string() }),
+            ))
+        });
+        let (output, is_error) = (outcome.text.clone(), outcome.error);
+        self.bus.emit(&BusEvent::ToolEnd { id, name, output, is_error });
+        outcome
+    }
+
+    fn append(&mut self, turn: &mut Turn, calls: Vec<ToolCall>, outcomes: Vec<Outcome>) {
+        let results = calls.into_iter().zip(outcomes).map(|(call, outcome)| {
+            turn.budget.tool_output += u64::try_from(outcome.text.len()).unwrap_or(u64::MAX);
+            Part::ToolResult(ToolResult {
+                id: call.id,
+                name: call.name,
+                text: outcome.text,
+                error: outcome.error,
+            })
+        });
+        self.messages.push(Message { role: Role::Tool, parts: results.collect() });
+    }
+}

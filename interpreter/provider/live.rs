@@ -1,0 +1,131 @@
+//! The HTTP side: one client per connection, no total timeout, errors as sentences that name what failed.
+
+use super::failed;
+use super::{Body, Opened};
+use crate::config::secret::Secret;
+use lembas_core::event::Failure;
+use reqwest::{Client, RequestBuilder, redirect::Policy};
+use std::{error::Error, fmt::Write, time::Duration};
+
+/// Where requests go, and with what.
+pub(crate) struct Target {
+    /// The connection's name, for sentences.
+    pub(crate) connection: String,
+    /// The full URL of the endpoint.
+    pub(crate) url: String,
+    /// Headers of every request, the credential among them.
+    pub(crate) headers: Vec<(String, Secret)>,
+    /// How long connecting may take.
+    pub(crate) connect: Duration,
+    /// How long the server may be silent.
+    pub(crate) idle: Duration,
+}
+
+/// A client for one endpoint.
+pub(crate) struct Live {
+    target: Target,
+    client: Client,
+}
+
+impl Live {
+    /// Makes the client. Certificates are loaded only for an `https` address: it costs milliseconds.
+    ///
+    /// # Errors
+    /// A TLS setup that does not work, as a sentence.
+    pub(crate) fn new(target: Target) -> Result<Live, String> {
+        let mut builder = Client::builder()
+            .connect_timeout(target.connect)
+            .redirect(Policy::none())
+            .user_agent(concat!("lembas/", env!("CARGO_PKG_VERSION")))
+            .tcp_nodelay(true);
+        if target.url.starts_with("http://") {
+            builder = builder.tls_certs_only(std::iter::empty());
+        }
+        let client = builder.build().map_err(|error| {
+            format!(
+                "the HTTP client for connection {:?} could not be made: {}",
+                target.connection,
+                causes(&error)
+            )
+        })?;
+        Ok(Live { target, client })
+    }
+
+    /// Posts a JSON body and waits for the status.
+    ///
+    /// # Errors
+    /// What failed before a status came.
+    pub(super) async fn post(&self, body: String) -> Result<Opened, Box<Failure>> {
+        let request = self.client.post(&self.target.url).header("content-type", "application/json");
+        let sent =
+            tokio::time::timeout(self.target.idle, self.with_headers(request).body(body).send())
+                .await;
+        let response = match sent {
+            Ok(Ok(response)) => response,
+            Ok(Err(error)) => return Err(self.unreachable(&error)),
+            Err(_) => return Err(stalled(self.target.idle)),
+        };
+        let headers = response.headers().iter().map(|(name, value)| {
+            (name.as_str().to_string(), String::from_utf8_lossy(value.as_bytes()).into_owned())
+        });
+        Ok(Opened {
+            status: response.status().as_u16(),
+            headers: headers.collect(),
+            body: Body::Live(Box::new(response), self.target.idle),
+        })
+    }
+
+    fn with_headers(&self, request: RequestBuilder) -> RequestBuilder {
+        self.target
+            .headers
+            .iter()
+            .fold(request, |request, (name, value)| request.header(name, value.expose()))
+    }
+
+    fn unreachable(&self, error: &reqwest::Error) -> Box<Failure> {
+        let (kind, what) = if error.is_builder() {
+            ("bad_request", "the request could not be made")
+        } else if !error.is_connect() {
+            ("cut", "the connection broke before a reply came")
+        } else if error.is_timeout() {
+            ("connect", "connecting took too long")
+        } else {
+            ("connect", "could not connect")
+        };
+        let retry = if kind == "bad_request" { "no" } else { "wait" };
+        let message = format!("{what} to {}: {}", self.target.url, causes(error));
+        failed(kind, retry, message)
+    }
+}
+
+/// Returns the failure of a transfer that broke.
+pub(super) fn broken(error: &reqwest::Error) -> Box<Failure> {
+    let message = format!("the reply was cut: {}", causes(error));
+    failed("cut", "once", message)
+}
+
+/// Returns the failure of a server that said nothing for `idle`.
+pub(super) fn stalled(idle: Duration) -> Box<Failure> {
+    let message = format!("the server was silent for {} s", idle.as_secs_f64());
+    failed("timeout", "once", message)
+}
+
+/// Returns the failure a recording holds where its transfer broke.
+pub(super) fn recorded_cut() -> Box<Failure> {
+    let message = "the reply was cut, as it was when it was recorded".into();
+    failed("cut", "once", message)
+}
+
+/// The causes of an error, outermost left out: the client's own first words only repeat the URL.
+fn causes(error: &reqwest::Error) -> String {
+    let mut out = String::new();
+    let mut cause = error.source();
+    while let Some(each) = cause {
+        let text = each.to_string();
+        if !out.ends_with(&text) {
+            let _ = write!(out, "{}{text}", if out.is_empty() { "" } else { ": " });
+        }
+        cause = each.source();
+    }
+    if out.is_empty() { error.to_string() } else { out }
+}

@@ -1,0 +1,23 @@
+//! Talks to model servers: moves bytes, waits, retries. What the bytes mean is core's business.
+
+mod live;
+mod record;
+mod replay;
+mod reply;
+mod retry;
+mod wire;
+
+pub(crate) use live::{Live, Target};
+pub(crate) use record::Recorder;
+pub(crate) use replay::Recording;
+pub(crate) use reply::{Ask, Provider, Replied, Seen};
+use retry::Retries;
+pub(crate) use wire::Wire;
+use wire::{Body, Opened};
+
+use lembas_core::event::Failure;
+
+/// Returns a failure of this side of the wire.
+fn failed(kind: &str, retry: &str, message: String) -> Box<Failure> {
+    Box::new(Failure { kind: kind.into(), retry: retry.into(), message, ..Failure::default() })
+}

@@ -1,0 +1,262 @@
+//! One reply of a model, from the request to the finished message, with the tries it takes.
+
+use super::{Opened, Recorder, Retries, Wire, failed};
+use crate::config::secret::{Secret, redact};
+use lembas_core::{
+    dialect::{self, openai_chat},
+    event::{Event, Failure, Finish, Usage},
+    message::{Message, Part, Role, ToolCall},
+    prompt::ToolDefinition,
+    spec::{Dialect, Spec},
+    stream::{Context, Ending, Reply},
+};
+use serde_json::Map;
+use tokio_util::sync::CancellationToken;
+
+/// A model that can be asked.
+pub(crate) struct Provider<'s> {
+    /// The spec.
+    pub(crate) spec: &'s Spec,
+    /// The dialect the server speaks.
+    pub(crate) dialect: &'s Dialect,
+    /// The connection's name, for sentences.
+    pub(crate) connection: String,
+    /// The host it is at, in lower case; empty for a recording.
+    pub(crate) host: String,
+    /// The model's id.
+    pub(crate) model: String,
+    /// The most tokens of a reply, if it is limited.
+    pub(crate) max_output: Option<u64>,
+    /// The effort asked for, if any.
+    pub(crate) effort: Option<String>,
+    /// What is known of the model and of each request.
+    pub(crate) context: Context,
+    /// Where replies come from.
+    pub(crate) wire: Wire,
+    /// Where they are kept, if they are.
+    pub(crate) recorder: Option<Recorder>,
+    /// What must not be seen in a failure's words.
+    pub(crate) secrets: Vec<Secret>,
+}
+
+/// What is asked.
+pub(crate) struct Ask<'a> {
+    /// The conversation.
+    pub(crate) messages: &'a [Message],
+    /// The tools that are offered.
+    pub(crate) tools: &'a [ToolDefinition],
+    /// Whether tools may be called; the list of tools stays the same either way, for the server's cache.
+    pub(crate) may_call: bool,
+}
+
+/// A finished reply.
+#[derive(Debug, Default)]
+pub(crate) struct Replied {
+    /// The assistant's message.
+    pub(crate) message: Option<Message>,
+    /// How it ended; `None` for a reply that was stopped.
+    pub(crate) finish: Option<Finish>,
+    /// The tokens, if the server counted them.
+    pub(crate) usage: Option<Usage>,
+}
+
+/// What the provider tells while a reply comes.
+pub(crate) enum Seen<'e> {
+    /// An event of the reply.
+    Event(&'e Event),
+    /// What came so far is void; the request is made again.
+    Retract,
+}
+
+impl Provider<'_> {
+    /// Asks, and passes events on while they come. Stopped by `cancel`, it returns what had come.
+    ///
+    /// # Errors
+    /// The failure that is left after the tries the retry rule allows; its message names the connection.
+    pub(crate) async fn reply(
+        &mut self,
+        ask: &Ask<'_>,
+        cancel: &CancellationToken,
+        see: &mut (dyn FnMut(Seen<'_>) + Send),
+    ) -> Result<Replied, Box<Failure>> {
+        let body = self.request(ask)?;
+        let limits = &self.spec.limits.retry;
+        let mut retries = Retries::new(limits);
+        loop {
+            let mut draft = Draft::default();
+            let tried = tokio::select! {
+                biased;
+                () = cancel.cancelled() => None,
+                tried = self.attempt(&body, &mut draft, see) => Some(tried),
+            };
+            let Some(tried) = tried else {
+                self.close(true);
+                return Ok(draft.stopped());
+            };
+            let Err(failure) = tried else { return Ok(draft.done()) };
+            let Some(pause) = retries.next(&failure) else {
+                return Err(self.named(&failure));
+            };
+            if draft.shown {
+                see(Seen::Retract);
+            }
+            tokio::select! {
+                () = cancel.cancelled() => return Ok(Replied::default()),
+                () = tokio::time::sleep(pause) => {}
+            }
+        }
+    }
+
+    fn request(&self, ask: &Ask<'_>) -> Result<String, Box<Failure>> {
+        let request = dialect::Ask {
+            model: &self.model,
+            host: &self.host,
+            messages: ask.messages,
+            tools: ask.tools,
+            may_call: ask.may_call,
+            effort: self.effort.as_deref(),
+            max_output: self.max_output,
+            sends_reasoning: false,
+            extra: &Map::new(),
+        };
+        openai_chat::request(&self.spec.quirks, self.dialect, &request).map_err(|error| {
+            failed("bad_request", "no", format!("the request could not be written: {error}"))
+        })
+    }
+
+    async fn attempt(
+        &mut self,
+        body: &str,
+        draft: &mut Draft,
+        see: &mut (dyn FnMut(Seen<'_>) + Send),
+    ) -> Result<(), Box<Failure>> {
+        let Opened { status, headers, body: mut bytes } = self.wire.post(body.to_string()).await?;
+        if let Some(recorder) = &mut self.recorder {
+            recorder.open(status, &headers);
+        }
+        let mut reply = Reply::new(self.spec, self.dialect, &self.context);
+        reply.status(status, headers.iter().map(|(name, value)| (name.as_str(), value.as_str())));
+        let mut events = Vec::new();
+        let ending = loop {
+            match bytes.chunk().await {
+                Ok(Some(chunk)) => {
+                    if let Some(recorder) = &mut self.recorder {
+                        recorder.chunk(&chunk);
+                    }
+                    reply.push(&chunk, &mut events);
+                    draft.take(&mut events, see);
+                    if reply.over() {
+                        break Ending::Complete;
+                    }
+                }
+                Ok(None) => break Ending::Complete,
+                Err(failure) => break Ending::Cut(failure.message),
+            }
+        };
+        let cut = matches!(ending, Ending::Cut(_));
+        reply.end(&ending, &mut events);
+        draft.take(&mut events, see);
+        drop(bytes);
+        self.close(cut);
+        match draft.failed.take() {
+            Some(failure) => Err(failure),
+            None => Ok(()),
+        }
+    }
+
+    fn close(&mut self, cut: bool) {
+        // The file was made before the first request; a disk that fills up must not end the work it records.
+        if let Some(recorder) = &mut self.recorder
+            && recorder.close(cut).is_err()
+        {
+            self.recorder = None;
+        }
+    }
+
+    /// Puts the connection's name into a failure's sentence.
+    fn named(&self, failure: &Failure) -> Box<Failure> {
+        let words = if failure.message.is_empty() {
+            failure.kind.replace('_', " ")
+        } else {
+            failure.message.clone()
+        };
+        let words = redact(&words, &self.secrets);
+        let message = format!("Connection {} (model {}): {words}", self.connection, self.model);
+        Box::new(Failure { message, ..failure.clone() })
+    }
+}
+
+/// The message of a reply while it comes.
+#[derive(Default)]
+struct Draft {
+    parts: Vec<Part>,
+    calls: Vec<ToolCall>,
+    usage: Option<Usage>,
+    finish: Option<Finish>,
+    failed: Option<Box<Failure>>,
+    shown: bool,
+}
+
+impl Draft {
+    /// Takes the events of a chunk, adjacent pieces joined, and passes them on.
+    fn take(&mut self, events: &mut Vec<Event>, see: &mut (dyn FnMut(Seen<'_>) + Send)) {
+        for event in joined(std::mem::take(events)) {
+            self.keep(&event);
+            if !matches!(event, Event::Error(_) | Event::Finish { .. }) {
+                see(Seen::Event(&event));
+            }
+        }
+    }
+
+    fn keep(&mut self, event: &Event) {
+        match event {
+            Event::Text { text } => {
+                self.shown = true;
+                match self.parts.last_mut() {
+                    Some(Part::Text { text: last }) => last.push_str(text),
+                    _ => self.parts.push(Part::Text { text: text.clone() }),
+                }
+            }
+            Event::Reasoning { text } => {
+                self.shown = true;
+                match self.parts.last_mut() {
+                    Some(Part::Reasoning { text: last, .. }) => last.push_str(text),
+                    _ => self.parts.push(Part::Reasoning { text: text.clone(), carry: Map::new() }),
+                }
+            }
+            Event::ToolCall(call) => self.calls.push(call.clone()),
+            Event::Usage(usage) => self.usage = Some(*usage),
+            Event::Finish { reason } => self.finish = Some(*reason),
+            Event::Error(failure) => self.failed = Some(Box::new(failure.clone())),
+            Event::ToolCallDelta { .. } => self.shown = true,
+            Event::Progress { .. } | Event::Notice { .. } => {}
+        }
+    }
+
+    fn done(self) -> Replied {
+        let mut parts = self.parts;
+        parts.extend(self.calls.into_iter().map(Part::ToolCall));
+        let message = (!parts.is_empty()).then_some(Message { role: Role::Assistant, parts });
+        Replied { message, finish: self.finish, usage: self.usage }
+    }
+
+    /// What had come when the reply was stopped; calls that were not complete are left out.
+    fn stopped(self) -> Replied {
+        Replied { finish: None, ..Draft { calls: Vec::new(), ..self }.done() }
+    }
+}
+
+/// Joins pieces of text or reasoning that follow each other: a burst of a thousand deltas is one event.
+fn joined(events: Vec<Event>) -> Vec<Event> {
+    let mut out: Vec<Event> = Vec::with_capacity(events.len().min(64));
+    for event in events {
+        match (out.last_mut(), event) {
+            (Some(Event::Text { text: last }), Event::Text { text })
+            | (Some(Event::Reasoning { text: last }), Event::Reasoning { text }) => {
+                last.push_str(&text)
+            }
+            (_, event) => out.push(event),
+        }
+    }
+    out
+}

@@ -1,0 +1,108 @@
+//! `lembas run`: one prompt, answered without a person. The answer goes to standard output, or every event does.
+
+mod input;
+mod json;
+mod text;
+
+use crate::{
+    app::{self, Options, Session},
+    bus::Bus,
+    engine::Ended,
+    stop::{self, Stop},
+};
+use json::JsonPrinter;
+use std::{io::Write, path::PathBuf, sync::Arc, time::Duration};
+use text::TextPrinter;
+use tokio_util::sync::CancellationToken;
+
+/// Answers one prompt and ends. Nothing waits for a person: what would need an approval is refused.
+#[derive(Debug, clap::Args)]
+pub(crate) struct RunArgs {
+    /// The prompt. What is piped in is added to it; `-` waits for that.
+    #[arg(value_name = "PROMPT")]
+    words: Vec<String>,
+    /// The permission mode: plan, manual, edit or auto.
+    #[arg(long)]
+    mode: Option<String>,
+    /// The model, as <connection>/<model>.
+    #[arg(long, short)]
+    model: Option<String>,
+    /// Print every event as a line of JSON.
+    #[arg(long)]
+    json: bool,
+    /// Keep the server's replies, byte for byte, in a file that --replay can answer from.
+    #[arg(long, value_name = "FILE")]
+    record: Option<PathBuf>,
+    /// Answer from a recording instead of a server.
+    #[arg(long, value_name = "FILE")]
+    replay: Option<PathBuf>,
+    /// Use the spec in this directory instead of the one in the program.
+    #[arg(long, value_name = "DIR")]
+    harness: Option<PathBuf>,
+}
+
+/// Runs the verb and returns the exit code.
+///
+/// # Errors
+/// What ended it before the first request.
+pub(crate) fn run(args: RunArgs) -> Result<u8, Stop> {
+    let spec = Arc::new(app::spec(args.harness.as_deref())?);
+    let wait = Duration::from_millis(spec.limits.run.stdin_wait_ms);
+    let prompt = input::prompt(&args.words, wait).map_err(Stop::usage)?;
+    let options = Options {
+        mode: args.mode,
+        model: args.model,
+        record: args.record,
+        replay: args.replay,
+        interactive: false,
+    };
+    let mut session = Session::open(&spec, options)?;
+    for warning in &session.warnings {
+        let _ = writeln!(std::io::stderr(), "lembas: {warning}");
+    }
+    let mut bus = Bus::default();
+    if args.json {
+        let printer = JsonPrinter::new();
+        bus.subscribe(Box::new(move |event| printer.see(event)));
+    } else {
+        let printer = TextPrinter::new();
+        bus.subscribe(Box::new(move |event| printer.see(event)));
+    }
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| {
+        Stop::internal(format!("The program could not start its runtime: {error}."))
+    })?;
+    runtime.block_on(answer(&mut session, &bus, &prompt))
+}
+
+async fn answer<'s>(session: &mut Session<'s>, bus: &'s Bus, prompt: &str) -> Result<u8, Stop> {
+    let cancel = CancellationToken::new();
+    stop_on_signals(&cancel)?;
+    let mut engine = session.engine(bus, cancel).await?;
+    Ok(match engine.prompt(prompt).await {
+        Ended::Answered => 0,
+        Ended::Limit => stop::LIMIT,
+        Ended::Refused => stop::REFUSED,
+        Ended::Failed(_) => stop::PROVIDER,
+        Ended::Cancelled => stop::INTERRUPTED,
+    })
+}
+
+/// Lets the first signal stop the turn as it should be stopped, and the second end the program at once.
+fn stop_on_signals(cancel: &CancellationToken) -> Result<(), Stop> {
+    use tokio::signal::unix::{SignalKind, signal};
+    for kind in [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()] {
+        let mut signals = signal(kind)
+            .map_err(|error| Stop::internal(format!("Signals cannot be caught: {error}.")))?;
+        let cancel = cancel.clone();
+        tokio::spawn(async move {
+            while signals.recv().await.is_some() {
+                if cancel.is_cancelled() {
+                    std::process::exit(stop::INTERRUPTED.into());
+                }
+                cancel.cancel();
+            }
+        });
+    }
+    Ok(())
+}
