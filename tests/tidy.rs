@@ -77,8 +77,19 @@ fn the_map_is_short() {
 
 /// What `cargo metadata` says of the packages that are built.
 fn packages() -> Vec<serde_json::Value> {
+    let rustc = Command::new("rustc").arg("-vV").output().unwrap();
+    let rustc = String::from_utf8(rustc.stdout).unwrap();
+    let host = rustc.lines().find_map(|line| line.strip_prefix("host: ")).unwrap();
     let out = Command::new(env!("CARGO"))
-        .args(["metadata", "--format-version", "1", "--locked", "--offline"])
+        .args([
+            "metadata",
+            "--format-version",
+            "1",
+            "--locked",
+            "--offline",
+            "--filter-platform",
+            host,
+        ])
         .current_dir(root())
         .output()
         .unwrap();

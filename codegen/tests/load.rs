@@ -188,7 +188,11 @@ fn modes() {
         &[(modes, Replace("\"modes/plan.md\"", "\"modes/plans.md\""))],
         &[(modes, "\"modes/plans.md\"", "prompts/modes/plans.md is missing")],
     );
-    let one = "{ \"modes\": [{ \"id\": \"a\", \"prompt\": \"modes/plan.md\", \"about\": \"\",\n\"decide\": [{ \"when\": { \"clas\": \"read\" }, \"then\": \"allow\" }] }] }";
+    check(
+        &[(modes, Replace("\"default\": \"manual\"", "\"default\": \"manuel\""))],
+        &[(modes, "\"manuel\"", "there is no mode \"manuel\" in this file")],
+    );
+    let one = "{ \"default\": \"a\", \"modes\": [{ \"id\": \"a\", \"prompt\": \"modes/plan.md\", \"about\": \"\",\n\"decide\": [{ \"when\": { \"clas\": \"read\" }, \"then\": \"allow\" }] }] }";
     check(&[(modes, Text(one))], &[(modes, "\"read\"", "no fact \"clas\" here; there are: ")]);
 }
 

@@ -1,3 +1,5 @@
+//! Pages that are read, and what is said of pages that are wrong.
+
 use super::*;
 use proptest::prelude::*;
 
