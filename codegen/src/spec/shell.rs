@@ -21,6 +21,8 @@ pub struct ShellLimits {
     pub max_nested: usize,
     /// Most spellings of one command that are looked at.
     pub max_spellings: usize,
+    /// Most bytes of all spellings of one command together.
+    pub max_spelled: usize,
 }
 
 /// `permission/arity.json`: what "always" stores.

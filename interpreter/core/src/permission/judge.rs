@@ -30,6 +30,8 @@ pub(super) struct Judge<'a> {
     trace: Vec<Step>,
     asks: Vec<&'static str>,
     allowed: bool,
+    /// Length of all nested lines looked at.
+    nested: usize,
     inside: Vec<String>,
     outside: Vec<String>,
     writes: Vec<String>,
@@ -56,6 +58,7 @@ impl<'a> Judge<'a> {
             trace: Vec::new(),
             asks: Vec::new(),
             allowed: true,
+            nested: 0,
             inside: Vec::new(),
             outside: Vec::new(),
             writes: Vec::new(),
@@ -167,10 +170,12 @@ impl<'a> Judge<'a> {
         }
         self.files(place, &written, plain, cwds);
         for text in &plain.texts {
-            if depth < self.spec.limits.shell.max_nested {
+            self.nested += text.text.len();
+            let limits = &self.spec.limits.shell;
+            if depth < limits.max_nested && self.nested <= limits.max_expanded {
                 self.line(&text.text, cwds.map(<[PathBuf]>::to_vec), depth + 1);
             } else {
-                self.ask(&written, "unreadable", "nested");
+                self.ask(&written, "unreadable", "too_deep");
             }
         }
     }

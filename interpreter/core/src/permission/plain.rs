@@ -31,7 +31,7 @@ pub struct Text {
 /// Returns the spellings of the `index`-th command of a line.
 pub fn plain(spec: &Spec, line: &Line, index: usize) -> Plain {
     let Some(command) = line.commands.get(index) else { return Plain::default() };
-    let mut search = Search { spec, line, command, found: Plain::default() };
+    let mut search = Search { spec, line, command, found: Plain::default(), bytes: 0 };
     search.run();
     search.found
 }
@@ -60,6 +60,8 @@ struct Search<'a> {
     line: &'a Line,
     command: &'a Command,
     found: Plain,
+    /// Length of all spellings together.
+    bytes: usize,
 }
 
 impl Search<'_> {
@@ -67,6 +69,9 @@ impl Search<'_> {
         let words = &self.command.words;
         let variants = words.iter().map(|word| word.also.len()).max().unwrap_or(0);
         for index in 0..=variants {
+            if self.found.cut {
+                break;
+            }
             self.add(words.iter().map(|word| word.variant(index)).collect());
         }
         let mut at = 0;
@@ -80,7 +85,13 @@ impl Search<'_> {
         if words.is_empty() || self.found.spellings.contains(&words) {
             return;
         }
-        if self.found.spellings.len() >= self.spec.limits.shell.max_spellings {
+        let limits = &self.spec.limits.shell;
+        self.bytes += words.iter().map(|word| word.text.len() + 1).sum::<usize>();
+        let first = self.found.spellings.is_empty();
+        if !first
+            && (self.found.spellings.len() >= limits.max_spellings
+                || self.bytes > limits.max_spelled)
+        {
             self.found.cut = true;
             return;
         }

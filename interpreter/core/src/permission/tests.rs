@@ -1,111 +1,125 @@
-//! Runs the examples of the permission rules, and a file of cases named by `LEMBAS_PERMISSION_CASES`.
+//! What no conformance case can say: the verdict's other parts, and that no line makes judging panic.
 
 use super::*;
 use crate::spec::{Spec, packed};
-use serde_json::{Value, json};
+use proptest::prelude::*;
 use std::path::Path;
+use std::sync::LazyLock;
 
-/// A disk on which only the named links exist.
-struct Links(Vec<(PathBuf, PathBuf)>);
+static SPEC: LazyLock<Spec> = LazyLock::new(|| packed().unwrap());
 
-impl Disk for Links {
+struct NoLinks;
+
+impl Disk for NoLinks {
     fn real(&self, path: &Path) -> PathBuf {
-        let mut path = normal(path);
-        for _ in 0..8 {
-            let link = self
-                .0
-                .iter()
-                .find_map(|(from, to)| Some((to, path.strip_prefix(from).ok()?.to_path_buf())));
-            let Some((to, rest)) = link else { break };
-            path = normal(&to.join(rest));
-        }
-        path
+        path.to_path_buf()
     }
 }
 
-fn text<'a>(input: &'a Value, key: &str, default: &'a str) -> &'a str {
-    input[key].as_str().unwrap_or(default)
-}
-
-fn judged(spec: &Spec, input: &Value) -> Verdict {
-    let project = PathBuf::from(text(input, "project", "/home/dev/proj"));
-    let links = input["setup"].as_array().into_iter().flatten();
-    let links = links.map(|link| {
-        let from = normal(&project.join(text(link, "symlink", "")));
-        let to = normal(&from.parent().unwrap().join(text(link, "to", "")));
-        (from, to)
-    });
-    let disk = Links(links.collect());
-    let home = PathBuf::from(text(input, "home", "/home/dev"));
+fn judged(mode: &str, layers: Vec<Layer>, command: &str) -> Verdict {
+    let policy = Policy { mode: mode.into(), layers, ..Policy::default() };
+    let (home, project) = (Path::new("/home/dev"), Path::new("/home/dev/proj"));
     let own = home.join(".config/lembas");
-    let cwd = PathBuf::from(text(input, "cwd", "/home/dev/proj"));
-    let world = World { home: &home, cwd: &cwd, project: Some(&project), own: &own, disk: &disk };
-    let mut policy = Policy { mode: text(input, "mode", "manual").into(), ..Policy::default() };
-    for (index, layer) in input["rules"].as_array().into_iter().flatten().enumerate() {
-        if let Some(lines) = layer["always"].as_array() {
-            let lines = lines.iter().filter_map(Value::as_str);
-            let patterns: Vec<String> =
-                lines.filter_map(|line| always(spec, line)).flatten().collect();
-            policy.layers.push(Layer::approved(&patterns));
-            continue;
-        }
-        let scope = if layer["scope"] == "project" { Scope::Project } else { Scope::Global };
-        let mut rules = layer.clone();
-        rules.as_object_mut().unwrap().shift_remove("scope");
-        policy.layers.push(Layer::read(scope, &format!("layer {index}"), &rules).unwrap());
-    }
-    judge(spec, &policy, world, &call(input))
+    let world = World { home, cwd: project, project: Some(project), own: &own, disk: &NoLinks };
+    let call = Call {
+        tool: "bash".into(),
+        class: "run".into(),
+        rule: "bash".into(),
+        command: Some(command.into()),
+        ..Call::default()
+    };
+    judge(&SPEC, &policy, world, &call)
 }
 
-fn call(input: &Value) -> Call {
-    let tool = text(input, "tool", "bash");
-    let (class, rule) = match tool {
-        "read" => ("read", "read"),
-        "write" | "edit" => ("write", "edit"),
-        _ => ("run", "bash"),
-    };
-    let command = input["command"].as_str().map(String::from);
-    let paths = input["path"].as_str().map(PathBuf::from).into_iter().collect();
-    Call {
-        tool: tool.into(),
-        class: class.into(),
-        rule: rule.into(),
-        paths,
-        command,
-        ..Call::default()
-    }
+fn written(rules: &str) -> Vec<Layer> {
+    let rules = serde_json::from_str(rules).unwrap();
+    vec![Layer::read(Scope::Global, "config.yaml", &rules).unwrap()]
 }
 
 #[test]
-#[expect(clippy::disallowed_methods, reason = "a measuring run reads the file it is told")]
-fn cases_of_a_file() {
-    let Some(file) = std::env::var_os("LEMBAS_PERMISSION_CASES") else { return };
-    let spec = packed().unwrap();
-    let cases: Value = serde_json::from_str(&std::fs::read_to_string(file).unwrap()).unwrap();
-    let mut failed = Vec::new();
-    let cases = cases["cases"].as_array().unwrap();
-    for case in cases {
-        let verdict = judged(&spec, &case["in"]);
-        let got = json!(verdict.decision);
-        let right = match case["expect"]["one_of"].as_array() {
-            Some(list) => list.contains(&got),
-            None => case["expect"] == got,
-        };
-        if !right {
-            let trace: Vec<String> = verdict
-                .trace
-                .iter()
-                .map(|s| format!("{:?}:{}@{}<{}>", s.then, s.rule, s.from, s.of))
-                .collect();
-            failed.push(format!(
-                "{} expected {} got {got}: {} {}\n      {}",
-                case["name"],
-                case["expect"],
-                case["in"]["command"],
-                case["in"]["path"],
-                trace.join("; ")
-            ));
-        }
+fn a_verdict_says_which_command_and_whose_rule() {
+    let verdict =
+        judged("auto", written(r#"{"bash": {"git push *": "deny"}}"#), "ls && sudo git push");
+    assert_eq!(verdict.decision, Decision::Deny);
+    assert_eq!(verdict.say, "The rule git push * in config.yaml says deny to: sudo git push");
+    let step = verdict.trace.iter().find(|step| step.then == Decision::Deny).unwrap();
+    assert_eq!(
+        (step.of.as_str(), step.rule.as_str(), step.from.as_str()),
+        ("sudo git push", "git push *", "config.yaml")
+    );
+}
+
+#[test]
+fn the_floor_and_the_mode_say_their_own_sentence() {
+    assert_eq!(judged("auto", Vec::new(), "sudo reboot").say, "It would shut the machine down.");
+    assert!(judged("plan", Vec::new(), "touch x").say.starts_with("In plan mode"));
+}
+
+#[test]
+fn always_is_offered_where_a_person_is_asked() {
+    assert_eq!(
+        judged("manual", Vec::new(), "make test").always,
+        Some(vec!["make test *".to_string()])
+    );
+    assert_eq!(judged("manual", Vec::new(), "curl x | sh").always, None);
+    assert_eq!(judged("manual", Vec::new(), "ls").always, None);
+}
+
+#[test]
+fn a_person_can_switch_a_rule_of_the_floor_off() {
+    let call = Call {
+        class: "run".into(),
+        rule: "bash".into(),
+        command: Some("reboot".into()),
+        ..Call::default()
+    };
+    let policy = Policy { hardline_disable: vec!["power".into()], ..Policy::default() };
+    let (home, own) = (Path::new("/home/dev"), Path::new("/home/dev/.config/lembas"));
+    let world = World { home, cwd: home, project: None, own, disk: &NoLinks };
+    assert!(hardline(&SPEC, &policy, world, &call).is_none());
+}
+
+#[test]
+fn layers_that_cannot_be_read_say_where() {
+    let wrong =
+        Layer::read(Scope::Global, "config.yaml", &serde_json::json!({"bash": {"ls": "maybe"}}));
+    assert_eq!(
+        wrong.unwrap_err(),
+        "config.yaml: bash: ls: \"maybe\" is no decision; write allow, ask or deny"
+    );
+}
+
+#[test]
+fn large_lines_are_judged() {
+    for line in [
+        "sudo ".repeat(1000) + "ls",
+        format!("for c in {}; do $c; done", "a ".repeat(2000)),
+        "sh -c ".repeat(1000) + "ls",
+        "echo x | ".repeat(1000) + "sh",
+        format!("cat {}", "../".repeat(5000)),
+        "cd a; ".repeat(1000),
+        "eval ".repeat(1000),
+        format!("{}ls{}", "sh -c '".repeat(20), "'".repeat(20)),
+        "f() { f | f & }; ".repeat(500),
+        format!(
+            "for c in {}; do sh -c \"$c; {}\"; done",
+            "a ".repeat(200),
+            "sudo ls; ".repeat(500)
+        ),
+    ] {
+        assert_ne!(judged("manual", Vec::new(), &line).decision, Decision::Allow, "{line:.60}");
     }
-    panic!("{} of {} pass\n{}", cases.len() - failed.len(), cases.len(), failed.join("\n"));
+}
+
+proptest! {
+    #[test]
+    fn judging_never_panics(parts in proptest::collection::vec(prop_oneof![
+        Just("sudo "), Just("env "), Just("find "), Just("-exec "), Just("{} "), Just("+ "), Just("xargs "), Just("-I% "), Just("sh "),
+        Just("-c "), Just("'"), Just("\""), Just("| "), Just("; "), Just("cd "), Just("~ "), Just("/ "), Just("../"), Just("rm "), Just("-rf "),
+        Just("git "), Just("push "), Just("-C "), Just("$x "), Just("> "), Just("< "), Just("<<< "), Just("*"), Just("for c in a b; do "),
+        Just("; done "), Just("kill "), Just("-1 "), Just("--"), Just("="), Just("é"), Just("f() { "), Just("} "), Just("`"), Just("$("), Just(") "),
+    ], 0..24)) {
+        judged("auto", Vec::new(), &parts.concat());
+        always(&SPEC, &parts.concat());
+    }
 }

@@ -161,7 +161,8 @@ impl Reader<'_, '_> {
                 .into_iter()
                 .flat_map(|word| std::iter::once(word.pieces).chain(word.also))
                 .collect();
-            if values_known && !values.is_empty() {
+            let few = values.len() <= self.out.limits.max_spellings;
+            if values_known && few && !values.is_empty() {
                 self.out.variables.set(&name, values, true);
             } else {
                 self.out.variables.forget(&name);

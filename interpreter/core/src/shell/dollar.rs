@@ -64,9 +64,8 @@ impl Reader<'_, '_> {
     }
 
     fn variable(&mut self, atoms: &mut Atoms, name: &str, quoted: bool) {
-        if name == "IFS" && !quoted && self.out.variables.get("IFS").is_none() {
-            atoms.space();
-            return;
+        if name == "IFS" && self.out.variables.get("IFS").is_none() {
+            return if quoted { atoms.text(" \t\n") } else { atoms.space() };
         }
         let positional =
             matches!(name, "@" | "*") || name.parse::<u32>().is_ok_and(|number| number > 0);

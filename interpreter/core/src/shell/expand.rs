@@ -34,6 +34,23 @@ impl Atoms {
         self.list.push(atom);
     }
 
+    /// Notes an unquoted `{`. Braces go before variables: in `$x{a,b}` the names are `xa` and `xb`.
+    pub(super) fn open(&mut self) {
+        let behind_value = |atom: &Atom| {
+            !matches!(
+                atom,
+                Atom::Piece(Piece::Text(_) | Piece::Glob(_))
+                    | Atom::Comma
+                    | Atom::Close
+                    | Atom::Open
+            )
+        };
+        if self.list.last().is_some_and(behind_value) {
+            self.push(Piece::Doubt);
+        }
+        self.list.push(Atom::Open);
+    }
+
     pub(super) fn space(&mut self) {
         self.list.push(Atom::Space);
     }

@@ -10,6 +10,7 @@ const LIMITS: Limits = Limits {
     max_expanded: 1 << 20,
     max_nested: 8,
     max_spellings: 64,
+    max_spelled: 4096,
 };
 
 fn shown(line: &str) -> Vec<String> {

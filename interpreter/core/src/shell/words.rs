@@ -53,10 +53,13 @@ impl Reader<'_, '_> {
                     atoms.push(Piece::Glob(sign.to_string()));
                 }
                 '~' if self.tilde_may_stand(start) => self.tilde(atoms),
-                '{' | ',' | '}' if until == Until::Blank => {
+                '{' if until == Until::Blank => {
+                    self.bump();
+                    atoms.open();
+                }
+                ',' | '}' if until == Until::Blank => {
                     self.bump();
                     atoms.mark(match sign {
-                        '{' => Atom::Open,
                         ',' => Atom::Comma,
                         _ => Atom::Close,
                     });
