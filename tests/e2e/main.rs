@@ -1,6 +1,16 @@
 //! The built program as a person or script meets it: each session runs it against a scripted model server.
 
 #[cfg(test)]
+mod calls;
+#[cfg(test)]
+mod failures;
+#[cfg(test)]
+mod process;
+#[cfg(test)]
 mod program;
 #[cfg(test)]
+mod rules;
+#[cfg(test)]
 mod support;
+#[cfg(test)]
+mod tasks;

@@ -1,24 +1,22 @@
 //! What every session needs: a home of its own, a run of the program, and `check`.
 //! It knows the program only by its command line, files and exit code.
 
+use crate::process::{LIMIT, Ran, Running};
+use crate::rules;
 use lembas_scripted_server::{Request, Scenario, Server};
-use rustix::process::{Pid, Signal, kill_process_group};
 use serde_json::Value;
 use std::fs;
-use std::io::{Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::sync::mpsc::{self, Receiver};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::process::{Command, Stdio};
+use std::time::Duration;
 use tempfile::TempDir;
 
-/// How long a run may take before it is killed. No good run comes near it, on the slowest machine.
-const LIMIT: Duration = Duration::from_secs(30);
-/// How long output may stay open after the program has ended, at most.
-const DRAIN: Duration = Duration::from_secs(5);
+/// The program.
+pub(crate) const LEMBAS: &str = env!("CARGO_BIN_EXE_lembas");
+/// The spec the program was built with.
+pub(crate) const HARNESS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/harness");
 
 /// A machine to run the program on: a home, the program's own folder in it, and a project.
 #[derive(Debug)]
@@ -30,21 +28,30 @@ impl Home {
     /// Returns a home whose only connection is `local`, to this server, and whose model is its `test-model`.
     /// `config` are further lines of `config.yaml`.
     pub(crate) fn new(server: &Server, config: &str) -> Home {
+        Home::at(&server.url(), "", config)
+    }
+
+    /// Returns such a home for any URL; `connection` are further lines of the connection, as `key: …`.
+    pub(crate) fn at(url: &str, connection: &str, config: &str) -> Home {
         let home = Home { root: tempfile::tempdir().unwrap() };
         fs::create_dir_all(home.project()).unwrap();
-        let connections = format!(
-            "connections:\n  local:\n    dialect: openai-chat\n    base_url: {}/v1\n    \
-             models: [ {{ id: test-model, context: 32768 }} ]\n",
-            server.url()
+        let lines: String = connection.lines().map(|line| format!("    {line}\n")).collect();
+        home.configure(
+            "connections.yaml",
+            &format!(
+                "connections:\n  local:\n    dialect: openai-chat\n    base_url: {url}/v1\n    \
+                 models: [ {{ id: test-model, context: 32768 }} ]\n{lines}"
+            ),
         );
-        write(&home.lembas().join("config/connections.yaml"), &connections);
-        let private = fs::Permissions::from_mode(0o600);
-        fs::set_permissions(home.lembas().join("config/connections.yaml"), private).unwrap();
-        write(
-            &home.lembas().join("config/config.yaml"),
-            &format!("model: local/test-model\n{config}"),
-        );
+        home.configure("config.yaml", &format!("model: local/test-model\n{config}"));
         home
+    }
+
+    /// Writes a file of the configuration, readable by its owner only.
+    pub(crate) fn configure(&self, name: &str, text: &str) {
+        let file = self.lembas().join("config").join(name);
+        write(&file, text.as_bytes());
+        fs::set_permissions(file, fs::Permissions::from_mode(0o600)).unwrap();
     }
 
     /// Returns the project's directory, in which the program runs.
@@ -57,13 +64,26 @@ impl Home {
         self.root.path().join("home/.lembas")
     }
 
+    /// Makes a copy of the spec with other values in it, by file, JSON pointer and value, and returns where it is.
+    pub(crate) fn spec(&self, changes: &[(&str, &str, Value)]) -> String {
+        let folder = self.root.path().join("harness");
+        copy(Path::new(HARNESS), &folder);
+        for (file, pointer, value) in changes {
+            let file = folder.join(file);
+            let mut json: Value = serde_json::from_slice(&fs::read(&file).unwrap()).unwrap();
+            *json.pointer_mut(pointer).unwrap() = value.clone();
+            fs::write(file, json.to_string()).unwrap();
+        }
+        folder.to_str().unwrap().to_owned()
+    }
+
     /// Runs the program to its end in the project, with nothing on its input.
     pub(crate) fn run(&self, arguments: &[&str]) -> Ran {
-        self.run_with(env!("CARGO_BIN_EXE_lembas"), arguments, None, LIMIT)
+        self.run_with(LEMBAS, arguments, None, LIMIT)
     }
 
     /// Runs a program to its end, or kills it with its children at the limit. `input` is piped in; without one the
-    /// input is empty. The environment is `PATH`, `HOME` and `LEMBAS_HOME`, nothing else.
+    /// input is empty.
     pub(crate) fn run_with(
         &self,
         program: &str,
@@ -71,92 +91,36 @@ impl Home {
         input: Option<&str>,
         limit: Duration,
     ) -> Ran {
+        let stdin = if input.is_some() { Stdio::piped() } else { Stdio::null() };
+        let mut running = self.start(program, arguments, stdin);
+        if let Some(input) = input {
+            running.input(input);
+        }
+        running.finish(limit)
+    }
+
+    /// Starts a program in the project. The environment is `PATH`, `HOME` and `LEMBAS_HOME`, nothing else.
+    pub(crate) fn start(&self, program: &str, arguments: &[&str], input: Stdio) -> Running {
         let mut command = Command::new(program);
         command.args(arguments).current_dir(self.project()).env_clear().process_group(0);
         command.env("PATH", std::env::var_os("PATH").unwrap_or_default());
         command.env("HOME", self.root.path().join("home")).env("LEMBAS_HOME", self.lembas());
-        command.stdin(if input.is_some() { Stdio::piped() } else { Stdio::null() });
-        command.stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = command.spawn().unwrap();
-        if let (Some(input), Some(mut pipe)) = (input.map(str::to_owned), child.stdin.take()) {
-            // A program may end without reading its input; that is for the session to judge.
-            thread::spawn(move || drop(pipe.write_all(input.as_bytes())));
-        }
-        finish(child, limit)
+        command.stdin(input).stdout(Stdio::piped()).stderr(Stdio::piped());
+        Running::new(command.spawn().unwrap())
     }
 }
 
-fn write(path: &Path, text: &str) {
+/// Writes a file and the folders it is in.
+pub(crate) fn write(path: &Path, bytes: &[u8]) {
     fs::create_dir_all(path.parent().unwrap()).unwrap();
-    fs::write(path, text).unwrap();
+    fs::write(path, bytes).unwrap();
 }
 
-/// Waits for a child and for the end of its output, and kills its whole group if either is late.
-fn finish(mut child: Child, limit: Duration) -> Ran {
-    let (stdout, stderr) =
-        (collect(child.stdout.take().unwrap()), collect(child.stderr.take().unwrap()));
-    let group = Pid::from_child(&child);
-    let started = Instant::now();
-    let mut late = None;
-    let status = loop {
-        if let Some(status) = child.try_wait().unwrap() {
-            break status;
-        }
-        if late.is_none() && started.elapsed() > limit {
-            late = Some("it was killed at the limit");
-            kill_process_group(group, Signal::KILL).unwrap();
-        }
-        thread::sleep(Duration::from_millis(1));
-    };
-    let drain = limit.min(DRAIN);
-    let mut rest = |output: &Receiver<Vec<u8>>| {
-        let bytes = output.recv_timeout(drain).unwrap_or_else(|_| {
-            late = late.or(Some("something it started held its output open"));
-            // There may be nobody left in the group, only someone who left it.
-            let _ = kill_process_group(group, Signal::KILL);
-            output.recv_timeout(drain).unwrap_or_default()
-        });
-        String::from_utf8_lossy(&bytes).into_owned()
-    };
-    let (stdout, stderr) = (rest(&stdout), rest(&stderr));
-    let events = stdout
-        .lines()
-        .filter_map(|line| serde_json::from_str(line).ok())
-        .filter(Value::is_object)
-        .collect();
-    Ran { code: status.code(), stdout, stderr, events, late }
-}
-
-fn collect(mut pipe: impl Read + Send + 'static) -> Receiver<Vec<u8>> {
-    let (done, output) = mpsc::channel();
-    thread::spawn(move || {
-        let mut bytes = Vec::new();
-        // What was read before an error is shown; nobody waits for it any more when the send fails.
-        let _ = pipe.read_to_end(&mut bytes);
-        let _ = done.send(bytes);
-    });
-    output
-}
-
-/// A run that is over.
-#[derive(Debug)]
-pub(crate) struct Ran {
-    /// The exit code; nothing if a signal ended it.
-    pub(crate) code: Option<i32>,
-    /// All of its standard output.
-    pub(crate) stdout: String,
-    /// All of its standard error.
-    pub(crate) stderr: String,
-    /// The JSON objects among the lines of the standard output.
-    pub(crate) events: Vec<Value>,
-    /// Why it was killed, if it was.
-    pub(crate) late: Option<&'static str>,
-}
-
-impl Ran {
-    /// Returns the types of the events in order.
-    pub(crate) fn types(&self) -> Vec<&str> {
-        self.events.iter().filter_map(|event| event.get("type")?.as_str()).collect()
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let (from, to) = entry.map(|entry| (entry.path(), to.join(entry.file_name()))).unwrap();
+        if from.is_dir() { copy(&from, &to) } else { fs::copy(&from, &to).map(drop).unwrap() }
     }
 }
 
@@ -165,15 +129,25 @@ impl Ran {
 pub(crate) struct Session<'a> {
     /// The project's files, by path and text.
     pub(crate) files: &'a [(&'a str, &'a str)],
+    /// The project's files that are no text.
+    pub(crate) bytes: &'a [(&'a str, &'a [u8])],
+    /// Whether `lembas trust` ran in the project before.
+    pub(crate) trusted: bool,
     /// Further lines of `config.yaml`, such as `mode: auto`.
     pub(crate) config: &'a str,
+    /// Further lines of the connection, such as `key: …`.
+    pub(crate) connection: &'a str,
+    /// The server's URL instead of the scripted one's.
+    pub(crate) url: Option<&'a str>,
+    /// Values of the spec that differ, by file, JSON pointer and value; with any, a `--harness` is used.
+    pub(crate) spec: &'a [(&'a str, &'a str, Value)],
     /// What the model says.
     pub(crate) scenario: Scenario,
     /// The arguments.
     pub(crate) argv: &'a [&'a str],
     /// What is piped in.
     pub(crate) input: Option<&'a str>,
-    /// The program instead of `lembas`; only this file's own tests need one.
+    /// The program instead of `lembas`.
     pub(crate) program: Option<&'a str>,
     /// The exit code.
     pub(crate) code: i32,
@@ -183,25 +157,65 @@ pub(crate) struct Session<'a> {
     pub(crate) events: &'a [&'a str],
     /// Parts of the standard output.
     pub(crate) stdout: &'a [&'a str],
+    /// Parts of the standard error.
+    pub(crate) stderr: &'a [&'a str],
+    /// What must be nowhere: neither in the output nor in a file of the project.
+    pub(crate) absent: &'a [&'a str],
+    /// A part of each tool result that the last request carries, all of them in order; nothing: not looked at.
+    pub(crate) results: Option<&'a [&'a str]>,
 }
 
-/// Plays a session and asserts all that it expects, and that every request was by the script and by the rules.
+/// Plays a session and asserts all that it expects, and what holds for all: every request was by the script and by the
+/// dialect, the history only grew, events fit their schema, nothing panicked.
 /// Returns the run and the requests, for what a session cannot say.
 pub(crate) fn check(session: Session) -> (Ran, Vec<Request>) {
-    let server = Server::start(session.scenario).unwrap();
-    let home = Home::new(&server, session.config);
+    let server = Server::start(session.scenario.clone()).unwrap();
+    let url = session.url.map_or_else(|| server.url(), str::to_owned);
+    let home = Home::at(&url, session.connection, session.config);
     for (path, text) in session.files {
-        write(&home.project().join(path), text);
+        write(&home.project().join(path), text.as_bytes());
     }
-    let program = session.program.unwrap_or(env!("CARGO_BIN_EXE_lembas"));
-    let ran = home.run_with(program, session.argv, session.input, LIMIT);
-    let shown =
-        format!("argv: {:?}\nstdout:\n{}\nstderr:\n{}", session.argv, ran.stdout, ran.stderr);
+    for (path, bytes) in session.bytes {
+        write(&home.project().join(path), bytes);
+    }
+    if session.trusted {
+        assert_eq!(home.run(&["trust"]).code, Some(0));
+    }
+    let spec = (!session.spec.is_empty()).then(|| home.spec(session.spec));
+    let harness = spec.as_deref().map_or(vec![], |folder| vec!["--harness", folder]);
+    let argv = [session.argv, &harness].concat();
+    let ran = home.run_with(session.program.unwrap_or(LEMBAS), &argv, session.input, LIMIT);
+    let shown = format!("argv: {argv:?}\nstdout:\n{}\nstderr:\n{}", ran.stdout, ran.stderr);
     assert_eq!(ran.late, None, "{shown}");
     server.verify().unwrap_or_else(|wrong| panic!("{wrong}\n{shown}"));
     assert_eq!(ran.code, Some(session.code), "{shown}");
-    for part in session.stdout {
-        assert!(ran.stdout.contains(part), "no {part:?} on stdout\n{shown}");
+    let requests = server.requests();
+    rules::history_only_grows(&requests);
+    if session.argv.contains(&"--json") {
+        rules::lines_are_events(&ran.stdout);
+        rules::events_are_whole(&ran.events);
+    }
+    said(&session, &ran, &shown);
+    left(&session, &home, &shown);
+    if let Some(wanted) = session.results {
+        given(wanted, &results(&requests), &shown);
+    }
+    (ran, requests)
+}
+
+fn said(session: &Session, ran: &Ran, shown: &str) {
+    for (parts, output, name) in
+        [(session.stdout, &ran.stdout, "stdout"), (session.stderr, &ran.stderr, "stderr")]
+    {
+        for part in parts {
+            assert!(output.contains(part), "no {part:?} on {name}\n{shown}");
+        }
+    }
+    for part in session.absent.iter().chain(&["panicked at"]) {
+        assert!(
+            !ran.stdout.contains(part) && !ran.stderr.contains(part),
+            "{part:?} was said\n{shown}"
+        );
     }
     let types = ran.types();
     let mut left = types.iter();
@@ -211,13 +225,43 @@ pub(crate) fn check(session: Session) -> (Ran, Vec<Request>) {
             "no {wanted:?} in its place among {types:?}\n{shown}"
         );
     }
+}
+
+fn left(session: &Session, home: &Home, shown: &str) {
+    let found = files(&home.project());
+    for part in session.absent {
+        for (path, text) in &found {
+            assert!(!text.contains(part), "{part:?} is in {path}\n{shown}");
+        }
+    }
     if let Some(expected) = session.files_after {
         let mut expected: Vec<_> =
             expected.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).collect();
         expected.sort();
-        assert_eq!(files(&home.project()), expected, "{shown}");
+        assert_eq!(found, expected, "{shown}");
     }
-    (ran, server.requests())
+}
+
+fn given(wanted: &[&str], results: &[String], shown: &str) {
+    assert_eq!(results.len(), wanted.len(), "the results are {results:#?}\n{shown}");
+    for (part, result) in wanted.iter().zip(results) {
+        assert!(result.contains(part), "no {part:?} in the result {result:?}\n{shown}");
+    }
+}
+
+/// Returns the texts of the tool results that the last request carries.
+pub(crate) fn results(requests: &[Request]) -> Vec<String> {
+    messages(requests)
+        .into_iter()
+        .filter(|message| message["role"] == "tool")
+        .map(|message| message["content"].as_str().unwrap_or_default().to_owned())
+        .collect()
+}
+
+/// Returns the messages of the last request.
+pub(crate) fn messages(requests: &[Request]) -> Vec<Value> {
+    let body = requests.last().map(Request::json).unwrap_or_default();
+    body["messages"].as_array().cloned().unwrap_or_default()
 }
 
 /// Returns all files below a folder, by path and text, in the order of their paths.
