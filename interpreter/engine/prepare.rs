@@ -98,7 +98,9 @@ fn problems(spec: &ToolSpec, args: &Map<String, Value>) -> Vec<String> {
     let Ok(validator) = jsonschema::validator_for(&spec.parameters) else { return Vec::new() };
     let problem = |error: jsonschema::ValidationError<'_>| {
         let at = error.instance_path().as_str().trim_start_matches('/');
-        if at.is_empty() { error.to_string() } else { format!("{at}: {error}") }
+        // The value itself is left out: the model has it, and it may be as long as a file.
+        let error = error.masked_with("the value").to_string();
+        if at.is_empty() { error } else { format!("{at}: {error}") }
     };
     validator.iter_errors(&value).map(problem).collect()
 }

@@ -61,6 +61,13 @@ fn former_names_still_work() {
 }
 
 #[test]
+fn a_wrong_value_is_not_sent_back() {
+    let content = json!({"text": "x".repeat(100_000)});
+    let said = does_not_run("write", json!({"path": "b.txt", "content": content}), "content: ");
+    assert!(said.len() < 500, "{said}");
+}
+
+#[test]
 fn what_fits_runs_beside_what_does_not() {
     check(Session {
         files: &[("a.txt", "alpha\n")],
