@@ -109,6 +109,8 @@ fn replies_that_are_none() {
 fn broken_connections() {
     let before = || Reply::steps([Step::Cut(Cut::Close)]);
     fails(says(vec![before(); 5]), 5, "the connection broke before a reply came");
+    let head_only = || Reply::steps([Step::Raw(": hi\n\n".into()), Step::Cut(Cut::Close)]);
+    fails(twice(head_only()), 2, "the reply was cut");
     for cut in [Cut::Close, Cut::Reset] {
         let (ran, _) = fails(
             says([Reply::steps([text("half of "), Step::DelayMs(50), Step::Cut(cut)])]),
@@ -128,6 +130,8 @@ fn silence_ends() {
     let session = |reply| Session { connection, ..says([reply]) };
     let stalls = Reply::steps([text("half of "), Step::Stall(60_000)]);
     fails(session(stalls), 1, "the server was silent for 1 s");
+    let twice = Session { connection, ..twice(Reply::steps([Step::Stall(60_000)])) };
+    fails(twice, 2, "the server was silent for 1 s");
 }
 
 #[test]

@@ -269,7 +269,7 @@ impl State<'_> {
             Ending::Complete => "the stream ended without a finish reason",
             Ending::Cut(why) => why,
         };
-        if self.framed {
+        if self.framed || (stray.is_empty() && matches!(ending, Ending::Cut(_))) {
             self.fail("cut", "once", why);
         } else if stray.is_empty() {
             self.fail("empty", "once", "the server sent nothing");
