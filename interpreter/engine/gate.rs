@@ -19,6 +19,8 @@ pub(crate) enum Admission {
         reason: String,
         /// How it was judged.
         trace: Vec<Step>,
+        /// Whether it was allowed and came once too often.
+        repeated: bool,
     },
 }
 
@@ -56,9 +58,11 @@ impl Gate<'_> {
                 let why = json!({ "why": why(&verdict.say) });
                 self.refused(PromptText::BlocksRefusedUnattended, why, verdict)
             }
-            Decision::Allow if repeated => {
-                self.refused(PromptText::BlocksCallRepeated, json!({ "times": times }), verdict)
-            }
+            Decision::Allow if repeated => Admission::Refused {
+                reason: say(self.spec, PromptText::BlocksCallRepeated, json!({ "times": times })),
+                trace: verdict.trace,
+                repeated,
+            },
             Decision::Allow => Admission::Runs(call.paths),
         }
     }
@@ -110,7 +114,8 @@ impl Gate<'_> {
     }
 
     fn refused(&self, text: PromptText, values: Value, verdict: Verdict) -> Admission {
-        Admission::Refused { reason: say(self.spec, text, values), trace: verdict.trace }
+        let reason = say(self.spec, text, values);
+        Admission::Refused { reason, trace: verdict.trace, repeated: false }
     }
 }
 

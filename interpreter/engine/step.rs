@@ -21,7 +21,9 @@ use tokio_util::sync::CancellationToken;
 enum Fate<'s> {
     /// It may run.
     Runs(Prepared<'s>, Planned),
-    /// It has its result already.
+    /// It was refused: a rule, the mode or the lack of a person.
+    Refused(Outcome),
+    /// It has its result for another reason: it cannot be read, or came once too often.
     Settled(Outcome),
 }
 
@@ -35,13 +37,14 @@ impl<'s, T: Tools<Output = Outcome, Context = CancellationToken>> Engine<'s, T> 
             times = running.max(times);
             fates.push(fate);
         }
-        let ran = fates.iter().filter(|fate| matches!(fate, Fate::Runs(..))).count();
+        let ran = fates.iter().any(|fate| matches!(fate, Fate::Runs(..)));
+        let refused = fates.iter().any(|fate| matches!(fate, Fate::Refused(_)));
         let outcomes = self.run(&calls, fates).await;
         self.append(turn, calls, outcomes);
         if self.cancel.is_cancelled() {
             return Some(Ended::Cancelled);
         }
-        let refused = turn.repeats.step(ran);
+        let refused = turn.repeats.step(ran, refused);
         let limits = &self.limits;
         let (limit, amount, ended) = if times >= limits.same_call_stop {
             ("repeats", times, Ended::Limit)
@@ -59,10 +62,11 @@ impl<'s, T: Tools<Output = Outcome, Context = CancellationToken>> Engine<'s, T> 
             Ok(prepared) => prepared,
             Err(text) => {
                 self.denied(call, &call.name, &text, Vec::new());
-                return (Fate::Settled(Outcome::failed(text)), 0);
+                let times = turn.repeats.count(&call.name, written(call));
+                return (Fate::Settled(Outcome::failed(text)), times);
             }
         };
-        let times = turn.repeats.count(&prepared.spec.id, &prepared.args);
+        let times = turn.repeats.count(&prepared.spec.id, Value::Object(prepared.args.clone()));
         let fate = match self.gate.admit(&prepared, times) {
             Admission::Runs(paths) => {
                 let planned = Planned {
@@ -72,9 +76,10 @@ impl<'s, T: Tools<Output = Outcome, Context = CancellationToken>> Engine<'s, T> 
                 };
                 Fate::Runs(prepared, planned)
             }
-            Admission::Refused { reason, trace } => {
+            Admission::Refused { reason, trace, repeated } => {
                 self.denied(call, &prepared.title(), &reason, trace);
-                Fate::Settled(Outcome::failed(reason))
+                let outcome = Outcome::failed(reason);
+                if repeated { Fate::Settled(outcome) } else { Fate::Refused(outcome) }
             }
         };
         (fate, times)
@@ -114,7 +119,7 @@ impl<'s, T: Tools<Output = Outcome, Context = CancellationToken>> Engine<'s, T> 
                         json!({}),
                     )));
                 }
-                Fate::Settled(outcome) => {
+                Fate::Refused(outcome) | Fate::Settled(outcome) => {
                     states.push(State::Done);
                     planned.push(Planned::none());
                     waiting.push(None);
@@ -171,5 +176,13 @@ impl<'s, T: Tools<Output = Outcome, Context = CancellationToken>> Engine<'s, T> 
             })
         });
         self.messages.push(Message { role: Role::Tool, parts: results.collect() });
+    }
+}
+
+/// The arguments of a call as far as they could be read, otherwise as they came.
+fn written(call: &ToolCall) -> Value {
+    match &call.raw {
+        Some(raw) => Value::String(raw.clone()),
+        None => Value::Object(call.arguments.clone()),
     }
 }

@@ -5,6 +5,10 @@ mod calls;
 #[cfg(test)]
 mod failures;
 #[cfg(test)]
+mod input;
+#[cfg(test)]
+mod loop_limits;
+#[cfg(test)]
 mod process;
 #[cfg(test)]
 mod program;
