@@ -161,15 +161,20 @@ impl<T: Tools<Output = Outcome, Context = CancellationToken>> Engine<'_, T> {
         Ok(replied)
     }
 
-    /// Judges a reply without calls. A reply that is all reasoning is asked for its answer once.
+    /// Judges a reply without calls. A reply that is all reasoning is asked for its answer once; a model that gives
+    /// none even then has failed.
     fn answered(&mut self, turn: &mut Turn, replied: &Replied) -> Option<Ended> {
         if replied.finish == Some(Finish::Length) {
             let text = "the answer was cut at the output limit".to_string();
             self.bus.emit(&BusEvent::Notice { about: "cut".into(), text });
             return Some(Ended::Limit);
         }
-        if !turn.answer.trim().is_empty() || turn.reminded {
+        if !turn.answer.trim().is_empty() {
             return Some(Ended::Answered);
+        }
+        if turn.reminded {
+            let why = "the model gave no answer, not even when it was asked for one";
+            return Some(Ended::Failed(self.provider.failure("empty", why)));
         }
         turn.reminded = true;
         self.note(PromptText::BlocksReplyMissing, json!({}));

@@ -173,6 +173,16 @@ impl Provider<'_> {
         }
     }
 
+    /// Returns a failure of this model that its replies as a whole show.
+    pub(crate) fn failure(&self, kind: &str, message: &str) -> Failure {
+        self.named(Failure {
+            kind: kind.into(),
+            retry: "no".into(),
+            message: message.into(),
+            ..Failure::default()
+        })
+    }
+
     /// Puts the connection's name into a failure's sentence.
     fn named(&self, failure: &Failure) -> Box<Failure> {
         let words = if failure.message.is_empty() {

@@ -163,4 +163,14 @@ fn a_reply_without_an_answer_is_asked_for_it_once() {
     let (_, requests) = ends("", vec![thought(), Reply::text("four")], 0, "answered", "four");
     let asked = messages(&requests).last().unwrap()["content"].to_string();
     assert!(asked.contains("Your reply held only reasoning"), "{asked}");
+    let (ran, requests) = check(Session {
+        scenario: Scenario::new().reply(thought()).reply(thought()),
+        argv: &["run", "--json", "go"],
+        code: 3,
+        events: &["error", "done"],
+        ..Session::default()
+    });
+    assert_eq!(requests.len(), 2);
+    let message = ran.all("error")[0]["message"].to_string();
+    assert!(message.contains("Connection local (model test-model): "), "{message}");
 }
