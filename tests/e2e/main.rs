@@ -13,6 +13,8 @@ mod process;
 #[cfg(test)]
 mod program;
 #[cfg(test)]
+mod replay;
+#[cfg(test)]
 mod rules;
 #[cfg(test)]
 mod support;
