@@ -256,7 +256,7 @@ impl Draft {
     }
 }
 
-/// Joins pieces of text or reasoning that follow each other: a burst of a thousand deltas is one event.
+/// Joins pieces that follow each other, of text, of reasoning or of one call: a burst of a thousand deltas is one event.
 fn joined(events: Vec<Event>) -> Vec<Event> {
     let mut out: Vec<Event> = Vec::with_capacity(events.len().min(64));
     for event in events {
@@ -264,6 +264,13 @@ fn joined(events: Vec<Event>) -> Vec<Event> {
             (Some(Event::Text { text: last }), Event::Text { text })
             | (Some(Event::Reasoning { text: last }), Event::Reasoning { text }) => {
                 last.push_str(&text)
+            }
+            (
+                Some(Event::ToolCallDelta { index: last, name: known, arguments: all }),
+                Event::ToolCallDelta { index, name, arguments },
+            ) if *last == index => {
+                *known = name;
+                all.push_str(&arguments);
             }
             (_, event) => out.push(event),
         }

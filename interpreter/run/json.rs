@@ -2,31 +2,29 @@
 
 use crate::bus::BusEvent;
 use std::{
-    io::{self, BufWriter, Stdout, Write},
+    io::{self, Write},
     sync::{Mutex, PoisonError},
 };
 
-/// Prints events as they come; the lines of one burst leave together.
+/// Prints events as they come. What arrives together is one event already, so each is worth a write.
 pub(super) struct JsonPrinter {
-    out: Mutex<BufWriter<Stdout>>,
+    line: Mutex<Vec<u8>>,
 }
 
 impl JsonPrinter {
     /// Returns a printer for this process's output.
     pub(super) fn new() -> JsonPrinter {
-        JsonPrinter { out: Mutex::new(BufWriter::new(io::stdout())) }
+        JsonPrinter { line: Mutex::default() }
     }
 
-    /// Prints an event. Deltas wait in the buffer until something else comes or the buffer is full.
+    /// Prints an event.
     pub(super) fn see(&self, event: &BusEvent) {
-        let mut out = self.out.lock().unwrap_or_else(PoisonError::into_inner);
-        let delta = matches!(
-            event,
-            BusEvent::Text { .. } | BusEvent::Reasoning { .. } | BusEvent::ToolCallDelta { .. }
-        );
-        let written = serde_json::to_writer(&mut *out, event).map_err(io::Error::from);
-        let written = written.and_then(|()| out.write_all(b"\n"));
+        let mut line = self.line.lock().unwrap_or_else(PoisonError::into_inner);
+        line.clear();
+        let written = serde_json::to_writer(&mut *line, event).map_err(io::Error::from);
+        line.push(b'\n');
         // A reader that has gone away is no reason to stop the work that was asked for.
-        let _ = if delta { written } else { written.and_then(|()| out.flush()) };
+        let mut out = io::stdout().lock();
+        let _ = written.and_then(|()| out.write_all(&line)).and_then(|()| out.flush());
     }
 }

@@ -72,13 +72,35 @@ pub(crate) fn run(args: RunArgs) -> Result<u8, Stop> {
     let runtime = runtime.map_err(|error| {
         Stop::internal(format!("The program could not start its runtime: {error}."))
     })?;
-    runtime.block_on(answer(&mut session, &bus, &prompt))
+    let code = runtime.block_on(answer(&mut session, &bus, &prompt));
+    // File work that was given up must not keep the program from ending.
+    runtime.shutdown_background();
+    code
 }
 
+/// Answers until it is done or a second signal comes. What is left then is dropped, and takes its processes along.
 async fn answer<'s>(session: &mut Session<'s>, bus: &'s Bus, prompt: &str) -> Result<u8, Stop> {
-    let cancel = CancellationToken::new();
-    stop_on_signals(&cancel)?;
-    let mut engine = session.engine(bus, cancel).await?;
+    let (cancel, abort) = (CancellationToken::new(), CancellationToken::new());
+    stop_on_signals(&cancel, &abort)?;
+    tokio::select! {
+        biased;
+        () = abort.cancelled() => Ok(stop::INTERRUPTED),
+        code = work(session, bus, prompt, cancel) => code,
+    }
+}
+
+async fn work<'s>(
+    session: &mut Session<'s>,
+    bus: &'s Bus,
+    prompt: &str,
+    cancel: CancellationToken,
+) -> Result<u8, Stop> {
+    // Fetching a key may take as long as a person needs to unlock it.
+    let mut engine = tokio::select! {
+        biased;
+        () = cancel.cancelled() => return Ok(stop::INTERRUPTED),
+        engine = session.engine(bus, cancel.clone()) => engine?,
+    };
     Ok(match engine.prompt(prompt).await {
         Ended::Answered => 0,
         Ended::Limit => stop::LIMIT,
@@ -88,17 +110,17 @@ async fn answer<'s>(session: &mut Session<'s>, bus: &'s Bus, prompt: &str) -> Re
     })
 }
 
-/// Lets the first signal stop the turn as it should be stopped, and the second end the program at once.
-fn stop_on_signals(cancel: &CancellationToken) -> Result<(), Stop> {
+/// Lets the first signal stop the turn as it should be stopped, and the second end everything at once.
+fn stop_on_signals(cancel: &CancellationToken, abort: &CancellationToken) -> Result<(), Stop> {
     use tokio::signal::unix::{SignalKind, signal};
     for kind in [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()] {
         let mut signals = signal(kind)
             .map_err(|error| Stop::internal(format!("Signals cannot be caught: {error}.")))?;
-        let cancel = cancel.clone();
+        let (cancel, abort) = (cancel.clone(), abort.clone());
         tokio::spawn(async move {
             while signals.recv().await.is_some() {
                 if cancel.is_cancelled() {
-                    std::process::exit(stop::INTERRUPTED.into());
+                    abort.cancel();
                 }
                 cancel.cancel();
             }

@@ -17,6 +17,8 @@ mod replay;
 #[cfg(test)]
 mod rules;
 #[cfg(test)]
+mod signals;
+#[cfg(test)]
 mod support;
 #[cfg(test)]
 mod tasks;
