@@ -174,13 +174,8 @@ impl Provider<'_> {
     }
 
     /// Returns a failure of this model that its replies as a whole show.
-    pub(crate) fn failure(&self, kind: &str, message: &str) -> Failure {
-        self.named(Failure {
-            kind: kind.into(),
-            retry: "no".into(),
-            message: message.into(),
-            ..Failure::default()
-        })
+    pub(crate) fn failure(&self, kind: &str, message: &str) -> Box<Failure> {
+        self.named(&failed(kind, "no", message.into()))
     }
 
     /// Puts the connection's name into a failure's sentence.
