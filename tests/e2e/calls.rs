@@ -57,7 +57,12 @@ fn former_names_still_work() {
     runs("view", json!({"filename": "a.txt", "start_line": 2}), "2\tbeta");
     runs("run_shell_command", json!({"cmd": "echo hi", "description": "greets"}), "hi");
     runs("grep_search", json!({"query": "bet", "include": "*.txt"}), "beta");
-    runs("read", json!({"file_path": "b.txt", "path": "a.txt"}), "1\talpha");
+    // Given twice, which of the two is meant is not guessed.
+    does_not_run(
+        "read",
+        json!({"file_path": "b.txt", "path": "a.txt"}),
+        "'file_path' was unexpected",
+    );
 }
 
 #[test]
