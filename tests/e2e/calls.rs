@@ -1,7 +1,7 @@
 //! Calls that do not fit: each becomes a result that says what is wrong, and the work goes on.
 
 use crate::support::{Session, check};
-use lembas_scripted_server::{Reply, Scenario, Step};
+use lembas_scripted_server::{Call, Reply, Scenario, Step};
 use serde_json::{Value, json};
 
 /// Asserts what the model is told of a call, and that an answer follows. `arguments` may be text that is no JSON.
@@ -101,4 +101,29 @@ fn calls_written_as_text_run() {
         results: Some(&["1\talpha"]),
         ..Session::default()
     });
+}
+
+#[test]
+fn names_and_ids_no_server_would_take_back() {
+    let call = |name: &str, id: Option<&str>| {
+        let arguments = json!({"path": "a.txt"});
+        Step::Call(Call { name: name.into(), arguments, id: id.map(str::to_owned) })
+    };
+    let goes_on = |steps: Vec<Step>, results: &[&str]| {
+        check(Session {
+            files: &[("a.txt", "alpha\n")],
+            scenario: Scenario::new().reply(Reply::steps(steps)).reply(Reply::text("understood")),
+            argv: &["run", "--json", "go"],
+            results: Some(results),
+            ..Session::default()
+        });
+    };
+    goes_on(
+        vec![call("read", Some("same")), call("list", Some("same"))],
+        &["1\talpha", "a.txt is a file"],
+    );
+    goes_on(vec![call("read", Some(""))], &["1\talpha"]);
+    goes_on(vec![call("no such tool!", None)], &["There is no tool named"]);
+    goes_on(vec![call(&"long".repeat(40), None)], &["There is no tool named"]);
+    goes_on(vec![call("", None)], &["There is no tool named"]);
 }

@@ -108,9 +108,20 @@ impl Serialize for WireCall<'_> {
         let mut map = to.serialize_map(None)?;
         map.serialize_entry("id", &call.id)?;
         map.serialize_entry("type", "function")?;
-        map.serialize_entry("function", &json!({ "name": call.name, "arguments": arguments }))?;
+        let name = wire_name(&call.name);
+        map.serialize_entry("function", &json!({ "name": name, "arguments": arguments }))?;
         map.end()
     }
+}
+
+/// The longest name of a tool that every server takes.
+const LONGEST_NAME: usize = 64;
+
+/// Writes a name that the model made up so that a server takes it: one it refuses would be refused on every request.
+fn wire_name(name: &str) -> String {
+    let fits = |each: char| each.is_ascii_alphanumeric() || matches!(each, '_' | '-');
+    let name = if name.is_empty() { "_" } else { name };
+    name.chars().take(LONGEST_NAME).map(|each| if fits(each) { each } else { '_' }).collect()
 }
 
 /// Turns the conversation into wire messages: every call is followed by its result, and there are no other results.

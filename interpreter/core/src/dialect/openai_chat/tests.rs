@@ -1,6 +1,6 @@
 //! What requests of the chat dialect look like, and that they grow only at their end.
 
-use super::{Ask, request};
+use super::{Ask, LONGEST_NAME, request, wire_name};
 use crate::message::{Message, Role};
 use crate::prompt::ToolDefinition;
 use crate::spec::{Spec, packed};
@@ -88,6 +88,20 @@ fn a_broken_call_goes_back_as_an_empty_object() {
         json!([{ "role": "assistant", "content": "hm", "tool_calls": [wire_call("c1", "{}")] },
             { "role": "tool", "tool_call_id": "c1", "content": "cut off" }]),
     );
+}
+
+#[test]
+fn a_name_no_server_would_take_is_written_otherwise() {
+    for (name, written) in [
+        ("read", "read"),
+        ("mcp__a-b", "mcp__a-b"),
+        ("no such tool!", "no_such_tool_"),
+        ("lire\u{e9}", "lire_"),
+        ("", "_"),
+    ] {
+        assert_eq!(wire_name(name), written);
+    }
+    assert_eq!(wire_name(&"long".repeat(40)).len(), LONGEST_NAME);
 }
 
 #[test]
