@@ -185,6 +185,10 @@ impl Provider<'_> {
         } else {
             failure.message.clone()
         };
+        let words = match failure.status {
+            Some(status) => format!("status {status}: {words}"),
+            None => words,
+        };
         let words = redact(&words, &self.secrets);
         let message = format!("Connection {} (model {}): {words}", self.connection, self.model);
         Box::new(Failure { message, ..failure.clone() })

@@ -71,7 +71,10 @@ fn a_person_reads_one_sentence() {
         ..says([error(404, "there is no model x")])
     });
     assert_eq!(ran.stdout, "");
-    assert_eq!(ran.stderr, "lembas: Connection local (model test-model): there is no model x\n");
+    assert_eq!(
+        ran.stderr,
+        "lembas: Connection local (model test-model): status 404: there is no model x\n"
+    );
 }
 
 #[test]
@@ -90,8 +93,9 @@ fn keys_stay_unseen() {
 #[test]
 fn refusals_that_stay() {
     fails(says([error(404, "model 'test-model' not found")]), 1, "model 'test-model' not found");
-    fails(says([error(400, "bad thing")]), 1, "bad thing");
-    fails(says([Reply::body(400, json!(""))]), 1, ": ");
+    fails(says([error(400, "bad thing")]), 1, "status 400: bad thing");
+    fails(says([Reply::body(402, json!(""))]), 1, "status 402: billing");
+    fails(says([Reply::body(307, json!(""))]), 1, "status 307: bad response");
     fails(says([Reply::body(403, json!("<html><title>Not you</title></html>"))]), 1, "Not you");
 }
 
