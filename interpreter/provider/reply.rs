@@ -1,6 +1,6 @@
 //! One reply of a model, from the request to the finished message, with the tries it takes.
 
-use super::{Opened, Recorder, Retries, Wire, failed};
+use super::{Body, Opened, Recorder, Retries, Wire, failed};
 use crate::config::secret::{Secret, redact};
 use lembas_core::{
     dialect::{self, openai_chat},
@@ -137,12 +137,18 @@ impl Provider<'_> {
         let mut reply = Reply::new(self.spec, self.dialect, &self.context);
         reply.status(status, headers.iter().map(|(name, value)| (name.as_str(), value.as_str())));
         let mut events = Vec::new();
+        // Secrets are taken out of a refusal whole, before its words are shortened and one could be left in part.
+        let refused = !(200..300).contains(&status);
+        let (mut refusal, most) = (Vec::new(), self.spec.limits.stream.error_bytes);
         let ending = loop {
-            match bytes.chunk().await {
-                Ok(Some(chunk)) => {
-                    if let Some(recorder) = &mut self.recorder {
-                        recorder.chunk(&chunk);
+            match next(&mut bytes, &mut self.recorder).await {
+                Ok(Some(chunk)) if refused => {
+                    refusal.extend_from_slice(&chunk);
+                    if refusal.len() >= most {
+                        break Ending::Complete;
                     }
+                }
+                Ok(Some(chunk)) => {
                     reply.push(&chunk, &mut events);
                     draft.take(&mut events, see);
                     if reply.over() {
@@ -153,6 +159,8 @@ impl Provider<'_> {
                 Err(failure) => break Ending::Cut(failure.message),
             }
         };
+        let refusal = String::from_utf8_lossy(&refusal);
+        reply.push(redact(&refusal, &self.secrets).as_bytes(), &mut events);
         let cut = matches!(ending, Ending::Cut(_));
         reply.end(&ending, &mut events);
         draft.take(&mut events, see);
@@ -193,6 +201,18 @@ impl Provider<'_> {
         let message = format!("Connection {} (model {}): {words}", self.connection, self.model);
         Box::new(Failure { message, ..failure.clone() })
     }
+}
+
+/// Reads the next chunk of a body, and records it where replies are kept.
+async fn next(
+    bytes: &mut Body,
+    recorder: &mut Option<Recorder>,
+) -> Result<Option<Vec<u8>>, Failure> {
+    let chunk = bytes.chunk().await?;
+    if let (Some(chunk), Some(recorder)) = (&chunk, recorder) {
+        recorder.chunk(chunk);
+    }
+    Ok(chunk)
 }
 
 /// The message of a reply while it comes.

@@ -2,7 +2,7 @@
 
 use crate::process::Ran;
 use crate::support::{Session, check};
-use lembas_scripted_server::{Cut, Reply, Request, Scenario, Step};
+use lembas_scripted_server::{Cut, Repeat, Reply, Request, Scenario, Step};
 use serde_json::{Value, json};
 use std::net::TcpListener;
 
@@ -88,6 +88,24 @@ fn keys_stay_unseen() {
     let (_, requests) = fails(session(), 1, "Incorrect API key provided: [redacted].");
     assert_eq!(requests[0].header("authorization"), Some(format!("Bearer {KEY}").as_str()));
     assert_eq!(requests[0].header("x-own"), Some("other-secret-456"));
+}
+
+#[test]
+fn a_key_is_not_left_in_part_where_words_are_shortened() {
+    let long = format!("{} key {KEY}", "x".repeat(580));
+    let (ran, _) = fails(
+        Session { connection: "key: sk-not-to-be-seen-0123", ..says([error(401, &long)]) },
+        1,
+        "xxx key [redacted",
+    );
+    assert!(!ran.stdout.contains("sk-not"), "{}", ran.stdout);
+}
+
+#[test]
+fn a_refusal_without_end() {
+    let frames = Step::Repeat(Repeat { repeat: 20_000, text: "no ".into() });
+    let reply = Reply { status: Some(400), ..Reply::steps([frames, Step::DelayMs(600_000)]) };
+    fails(says([reply]), 1, "status 400");
 }
 
 #[test]
