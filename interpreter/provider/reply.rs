@@ -100,6 +100,12 @@ impl Provider<'_> {
             if draft.shown {
                 see(Seen::Retract);
             }
+            let text = format!(
+                "{}; asking again in {} s",
+                self.named(failure).message,
+                pause.as_secs_f64()
+            );
+            see(Seen::Event(&Event::Notice { about: "retry".into(), text }));
             tokio::select! {
                 () = cancel.cancelled() => return Ok(Replied::default()),
                 () = tokio::time::sleep(pause) => {}

@@ -42,9 +42,7 @@ impl TextPrinter {
             BusEvent::Notice { text, .. } if !text.is_empty() => {
                 self.note(&mut state, &format!("- {text}"))
             }
-            BusEvent::Retract {} => {
-                self.note(&mut state, "- the reply broke off; it is asked for again")
-            }
+            BusEvent::Retract {} => self.retract(&mut state),
             BusEvent::Error { message, .. } => self.note(&mut state, &format!("lembas: {message}")),
             BusEvent::Done { .. } => self.done(&mut state),
             _ => {}
@@ -70,6 +68,14 @@ impl TextPrinter {
         let said = said.trim_end();
         let said = if said.is_empty() { String::new() } else { format!("{said}\n") };
         write(&mut io::stderr(), &format!("{said}{line}\n"));
+    }
+
+    /// What was collected is void; what was printed already is left behind on a line of its own.
+    fn retract(&self, state: &mut State) {
+        state.answer.clear();
+        if std::mem::take(&mut state.open) {
+            write(&mut io::stdout(), "\n");
+        }
     }
 
     fn done(&self, state: &mut State) {

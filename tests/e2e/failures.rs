@@ -78,6 +78,18 @@ fn a_person_reads_one_sentence() {
 }
 
 #[test]
+fn a_person_sees_why_it_takes_longer() {
+    let (ran, _) = check(Session {
+        argv: &["run", "hello"],
+        spec: &fast(),
+        ..says([error(500, "oops"), Reply::text("at last")])
+    });
+    assert_eq!(ran.stdout, "at last\n");
+    let line = "- Connection local (model test-model): status 500: oops; asking again in 0.001 s\n";
+    assert_eq!(ran.stderr, line);
+}
+
+#[test]
 fn keys_stay_unseen() {
     let echo = error(401, &format!("Incorrect API key provided: {KEY}. Get one elsewhere."));
     let header = [("x-echo".to_owned(), format!("Bearer {KEY}"))].into();
@@ -193,6 +205,13 @@ fn goes_on(first: Reply, events: &[&str]) {
         ran.stdout
     );
     assert_eq!(ran.all("step").len(), 1);
+    let notices = ran.all("notice");
+    let text = notices[0]["text"].as_str().unwrap();
+    assert!(
+        text.starts_with("Connection local ") && text.contains("; asking again in 0"),
+        "{text}"
+    );
+    assert_eq!((notices.len(), &notices[0]["about"]), (1, &json!("retry")), "{}", ran.stdout);
     assert_eq!(requests[0].body, requests[1].body);
 }
 
