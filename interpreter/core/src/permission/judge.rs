@@ -3,7 +3,7 @@
 use super::directories::Directories;
 use super::facts::{self, assigned, command_facts, doubts};
 use super::hardline::Floor;
-use super::paths::{self, file_facts, is_address, resolve};
+use super::paths::{self, Roots, is_address, resolve};
 use super::plain::{Plain, plain};
 use super::rules::{self, Asked, Hit};
 use super::{Call, Policy, Step, Verdict, World, always, program, say};
@@ -23,6 +23,7 @@ pub(super) struct Judge<'a> {
     spec: &'a Spec,
     policy: &'a Policy,
     world: World<'a>,
+    roots: Roots,
     floor: Floor<'a>,
     /// The rule of the floor that is broken.
     pub(super) broken: Option<&'a Rule>,
@@ -52,6 +53,7 @@ impl<'a> Judge<'a> {
             spec,
             policy,
             world,
+            roots: Roots::of(&world),
             floor: Floor::new(spec, policy),
             broken: None,
             decision: Decision::Allow,
@@ -277,8 +279,8 @@ impl<'a> Judge<'a> {
                 for path in found {
                     self.file(of, action, &path, "");
                     if action == FileAction::Write {
-                        let texts = self.path_texts(&paths::real(&path, &self.world));
-                        let facts = file_facts(action.name(), &path, "", &self.world);
+                        let texts = self.roots.texts(&paths::real(&path, &self.world));
+                        let facts = self.roots.facts(action.name(), &path, "");
                         let hit = self.lookup("edit", &texts, "file", &facts, true);
                         self.allowed &= hit.as_ref().is_some_and(|hit| hit.then == Decision::Allow);
                         self.ruled(of, hit, "write");
@@ -293,9 +295,9 @@ impl<'a> Judge<'a> {
     fn file(&mut self, of: &str, action: FileAction, path: &Path, by: &str) {
         let tool = if action == FileAction::Read { "read" } else { "edit" };
         for path in self.spellings(action, path) {
-            let facts = file_facts(action.name(), &path, by, &self.world);
+            let facts = self.roots.facts(action.name(), &path, by);
             self.breaks(of, "file", &facts);
-            let texts = self.path_texts(&path);
+            let texts = self.roots.texts(&path);
             let hit = self.lookup(tool, &texts, "file", &facts, true);
             if let Some(hit) = hit.filter(|hit| {
                 hit.then == Decision::Deny
@@ -318,10 +320,10 @@ impl<'a> Judge<'a> {
     fn tool_path(&mut self, call: &Call, action: FileAction, path: &Path) {
         let absolute = self.absolute(path);
         for path in self.spellings(action, &absolute) {
-            let facts = file_facts(action.name(), &path, &call.tool, &self.world);
+            let facts = self.roots.facts(action.name(), &path, &call.tool);
             let of = facts.path.clone();
             self.breaks(&of, "file", &facts);
-            let texts = self.path_texts(&path);
+            let texts = self.roots.texts(&path);
             let hit = self.lookup(&call.rule, &texts, "file", &facts, true);
             self.allowed &= hit.as_ref().is_some_and(|hit| hit.then == Decision::Allow);
             self.ruled(&of, hit, if action == FileAction::Read { "file" } else { "default" });
@@ -342,8 +344,8 @@ impl<'a> Judge<'a> {
         found.extend(landmarks);
         found.dedup();
         for path in &found {
-            let shown = paths::shown(path, &self.world);
-            match paths::place(path, &self.world) {
+            let shown = self.roots.shown(path);
+            match self.roots.place(path) {
                 Some(place) => self.inside.push(place),
                 None => self.outside.push(shown.clone()),
             }
@@ -352,21 +354,6 @@ impl<'a> Judge<'a> {
             }
         }
         found
-    }
-
-    /// Returns the texts path patterns are matched against.
-    fn path_texts(&self, path: &Path) -> Vec<String> {
-        let root = self.world.project.filter(|root| path.starts_with(root));
-        let below = root
-            .and_then(|root| path.strip_prefix(root).ok())
-            .map(|rest| rest.display().to_string());
-        let home = path.strip_prefix(self.world.home).ok();
-        let home = home.map(|rest| Path::new("~").join(rest).display().to_string());
-        let mut texts = vec![path.display().to_string()];
-        texts.extend(home);
-        texts.extend(below);
-        texts.dedup();
-        texts
     }
 
     /// A path outside the project goes through the rules for that.

@@ -171,39 +171,65 @@ pub(super) fn landmarks(wrappers: &Wrappers, path: &Path, world: &World<'_>) -> 
     known.filter(|known| glob.is_match(known)).collect()
 }
 
-/// Returns a path as rules see it: below `@own` or `~` where it is, else absolute.
-pub(super) fn shown(path: &Path, world: &World<'_>) -> String {
-    let below = |root: &Path, name: &str| {
-        let rest = path.strip_prefix(root).ok()?;
-        Some(if rest.as_os_str().is_empty() {
-            name.to_string()
-        } else {
-            format!("{name}/{}", rest.display())
-        })
-    };
-    below(world.own, "@own")
-        .or_else(|| below(world.home, "~"))
-        .unwrap_or_else(|| path.display().to_string())
+/// The world's directories as they are called and as they really are, looked up once.
+pub(super) struct Roots {
+    home: [PathBuf; 2],
+    own: [PathBuf; 2],
+    project: Option<[PathBuf; 2]>,
 }
 
-/// Returns a path's place below the project, in lower case; `None` outside.
-pub(super) fn place(path: &Path, world: &World<'_>) -> Option<String> {
-    let rest = path
-        .strip_prefix(world.disk.real(world.project?))
-        .or_else(|_| path.strip_prefix(world.project.unwrap_or(path)))
-        .ok()?;
-    let text = rest.display().to_string().to_lowercase();
-    Some(if text.is_empty() { ".".to_string() } else { text })
-}
-
-/// Returns what rules can ask about something done to a path.
-pub(super) fn file_facts(action: &str, path: &Path, by: &str, world: &World<'_>) -> FileFacts {
-    let place = place(path, world);
-    FileFacts {
-        action: action.to_string(),
-        path: shown(path, world),
-        inside: place.is_some(),
-        place: place.unwrap_or_default(),
-        by: by.to_string(),
+impl Roots {
+    pub(super) fn of(world: &World<'_>) -> Roots {
+        let both = |path: &Path| [normal(&world.disk.real(path)), normal(path)];
+        Roots { home: both(world.home), own: both(world.own), project: world.project.map(both) }
     }
+
+    /// Returns a path as rules see it: below `@own` or `~` where it is, else absolute.
+    pub(super) fn shown(&self, path: &Path) -> String {
+        let own = below(&self.own, path).map(|rest| ("@own", rest));
+        let home = || below(&self.home, path).map(|rest| ("~", rest));
+        match own.or_else(home) {
+            Some((name, rest)) => named(name, rest),
+            None => path.display().to_string(),
+        }
+    }
+
+    /// Returns the texts that patterns over paths are matched against: absolute, below `~`, below the project.
+    pub(super) fn texts(&self, path: &Path) -> Vec<String> {
+        let home = below(&self.home, path).map(|rest| named("~", rest));
+        let project = self.project.as_ref().and_then(|project| below(project, path));
+        let all = [
+            Some(path.display().to_string()),
+            home,
+            project.map(|rest| rest.display().to_string()),
+        ];
+        all.into_iter().flatten().collect()
+    }
+
+    /// Returns a path's place below the project, in lower case; `None` outside.
+    pub(super) fn place(&self, path: &Path) -> Option<String> {
+        let rest = below(self.project.as_ref()?, path)?.display().to_string().to_lowercase();
+        Some(if rest.is_empty() { ".".to_string() } else { rest })
+    }
+
+    /// Returns what rules can ask about something done to a path.
+    pub(super) fn facts(&self, action: &str, path: &Path, by: &str) -> FileFacts {
+        let place = self.place(path);
+        FileFacts {
+            action: action.to_string(),
+            path: self.shown(path),
+            inside: place.is_some(),
+            place: place.unwrap_or_default(),
+            by: by.to_string(),
+        }
+    }
+}
+
+fn named(root: &str, rest: &Path) -> String {
+    let below = !rest.as_os_str().is_empty();
+    if below { format!("{root}/{}", rest.display()) } else { root.to_string() }
+}
+
+fn below<'p>(roots: &[PathBuf], path: &'p Path) -> Option<&'p Path> {
+    roots.iter().find_map(|root| path.strip_prefix(root).ok())
 }
