@@ -102,7 +102,7 @@ impl Provider<'_> {
             }
             let text = format!(
                 "{}; asking again in {} s",
-                self.named(failure).message,
+                self.named(&failure).message,
                 pause.as_secs_f64()
             );
             see(Seen::Event(&Event::Notice { about: "retry".into(), text }));
@@ -213,7 +213,7 @@ impl Provider<'_> {
 async fn next(
     bytes: &mut Body,
     recorder: &mut Option<Recorder>,
-) -> Result<Option<Vec<u8>>, Failure> {
+) -> Result<Option<Vec<u8>>, Box<Failure>> {
     let chunk = bytes.chunk().await?;
     if let (Some(chunk), Some(recorder)) = (&chunk, recorder) {
         recorder.chunk(chunk);
