@@ -103,34 +103,38 @@ fn while_it_waits_to_try_again() {
     assert_eq!(ran.all("done")[0]["reason"], "cancelled");
 }
 
-/// Returns a call of two commands that run for long and are found by a marker in their arguments.
-fn sleeps(before: &str, marker: &str) -> Vec<Reply> {
-    let command =
-        format!("{before} touch begun; sleep 300.{marker} & sleep 300.{marker}; echo after");
+/// Returns a time to sleep, long and like no other's, by which a process is found.
+fn marked(number: u32) -> String {
+    format!("300.{number}{}", std::process::id())
+}
+
+/// Returns a call of two commands that sleep for so long.
+fn sleeps(before: &str, time: &str) -> Vec<Reply> {
+    let command = format!("{before} touch begun; sleep {time} & sleep {time}; echo after");
     vec![Reply::call("bash", json!({ "command": command }))]
 }
 
 #[test]
 fn while_a_command_runs() {
-    let ran = interrupted(sleeps("", "4171"), "", When::Made("begun"), &[Signal::INT]);
+    let ran = interrupted(sleeps("", &marked(1)), "", When::Made("begun"), &[Signal::INT]);
     let end = ran.all("tool_end")[0];
     assert!(end["output"].as_str().unwrap().contains("[stopped by the user]"), "{end}");
     assert_eq!(ran.all("done")[0]["reason"], "cancelled");
-    nothing_runs("300.4171");
+    nothing_runs(&marked(1));
 }
 
 #[test]
 fn a_second_time() {
-    let stubborn = sleeps("trap '' TERM INT HUP;", "4172");
+    let stubborn = sleeps("trap '' TERM INT HUP;", &marked(2));
     let ran = interrupted(stubborn, "", When::Made("begun"), &[Signal::INT, Signal::INT]);
     // The moment that a command gets after the first signal is not waited out: the call has no end.
     assert!(ran.all("tool_end").is_empty(), "{}", ran.stdout);
-    nothing_runs("300.4172");
+    nothing_runs(&marked(2));
 }
 
 #[test]
 fn while_a_key_is_fetched() {
-    let connection = "key_cmd: touch begun; exec sleep 300.4173";
-    interrupted(vec![], connection, When::Made("begun"), &[Signal::INT]);
-    nothing_runs("300.4173");
+    let connection = format!("key_cmd: touch begun; exec sleep {}", marked(3));
+    interrupted(vec![], &connection, When::Made("begun"), &[Signal::INT]);
+    nothing_runs(&marked(3));
 }
