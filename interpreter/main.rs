@@ -44,7 +44,7 @@ fn stopped(result: Result<u8, Stop>) -> ExitCode {
     let code = result.unwrap_or_else(|stop| {
         for line in &stop.lines {
             // Without standard error there is nobody to tell.
-            let _ = writeln!(io::stderr(), "lembas: {line}");
+            let _ = writeln!(io::stderr(), "{line}");
         }
         stop.code
     });

@@ -27,15 +27,15 @@ pub(crate) const INTERRUPTED: u8 = 130;
 impl Stop {
     /// Returns a stop for what a person can mend: a command line, a file.
     pub(crate) fn usage(line: impl Into<String>) -> Stop {
-        Stop { code: USAGE, lines: vec![line.into()] }
+        Stop { code: USAGE, lines: vec![format!("lembas: {}", line.into())] }
     }
 
     /// Returns a stop for a failure of the program itself.
     pub(crate) fn internal(line: impl Into<String>) -> Stop {
-        Stop { code: INTERNAL, lines: vec![line.into()] }
+        Stop { code: INTERNAL, lines: vec![format!("lembas: {}", line.into())] }
     }
 
-    /// Returns a stop for problems with a file of the person's.
+    /// Returns a stop for problems with files, each a line that begins with its place, so that an editor can jump there.
     pub(crate) fn problems<T: fmt::Display>(problems: impl IntoIterator<Item = T>) -> Stop {
         Stop { code: USAGE, lines: problems.into_iter().map(|each| each.to_string()).collect() }
     }
