@@ -139,16 +139,20 @@ impl Reader<'_, '_> {
         self.close_brace();
         let value = self.out.variables.get(name);
         let use_word = (sign == Some('+')) == value.is_some();
-        atoms.push(Piece::Doubt);
         if sign == Some('=') {
             self.out.variables.set(name, vec![word.pieces.clone()], false);
         }
-        if use_word && sign != Some('?') {
-            if !atoms.splice(vec![word.pieces], quoted, self.out) {
-                atoms.push(Piece::Variable(name.to_string()));
-            }
-        } else if value.is_some() {
-            self.variable(atoms, name, quoted);
+        if sign != Some('?') {
+            atoms.push(Piece::Doubt);
+        }
+        let known = match (sign, &value) {
+            (Some('?'), None) => false,
+            (Some('+'), None) => word.pieces.is_empty(),
+            _ if use_word && sign != Some('?') => atoms.splice(vec![word.pieces], quoted, self.out),
+            _ => return self.variable(atoms, name, quoted),
+        };
+        if !known {
+            atoms.push(Piece::Variable(name.to_string()));
         }
     }
 

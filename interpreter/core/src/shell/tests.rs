@@ -83,7 +83,7 @@ fn expansion() {
     check("a=gi; ${a}t push", &["a=gi", "git push"]);
     check("a='x y'; $a \"$a\"", &["a=x y", "x y x y"]);
     check("echo ~/a $HOME x=~ ~", &["echo ~/a $HOME x=~ ~"]);
-    check("${x:-rm} ${x:+no} re$@boot", &["rm reboot"]);
+    check("${x:-rm} ${x:+} re$@boot", &["rm reboot"]);
     check("echo $((1+2)) $(( (1) ))", &["echo $((1+2)) $(( (1) ))"]);
     check("export g=git; $g", &["export g=git", "git"]);
 }
