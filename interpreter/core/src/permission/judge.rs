@@ -97,7 +97,8 @@ impl<'a> Judge<'a> {
         record: &dyn Record,
         plain: bool,
     ) -> Option<Hit> {
-        rules::lookup(self.spec, &self.policy.layers, Asked { tool, texts, about, record, plain })
+        let asked = Asked { tool, texts, about, record, plain, approvals: true };
+        rules::lookup(self.spec, &self.policy.layers, asked)
     }
 
     fn step(&mut self, of: &str, then: Decision, rule: &str, from: &str) {
@@ -163,12 +164,13 @@ impl<'a> Judge<'a> {
         let facts_of = |words: &Vec<Word>| command_facts(self.spec, line, command, words);
         let spelled: Vec<CommandFacts> = spellings.iter().map(facts_of).collect();
         spelled.iter().for_each(|facts| self.breaks(&written, "command", facts));
+        let mut approved = false;
         if depth == 0 && !spelled.is_empty() {
-            self.as_written(command, &written, &spelled);
+            approved = self.as_written(command, &written, &spelled);
             self.doubtful(place, &written, plain, cwds);
         }
         for (words, facts) in spellings.iter().zip(&spelled) {
-            self.against(&written, words, facts);
+            self.against(&written, words, facts, approved);
         }
         self.files(place, &written, plain, cwds);
         for text in &plain.texts {
@@ -182,13 +184,14 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// What the rules say of the command as it is written. Only this can allow it.
-    fn as_written(&mut self, command: &Command, written: &str, spelled: &[CommandFacts]) {
-        let Some(facts) = spelled.first() else { return };
+    /// What the rules say of the command as it is written. Only this can allow it. Returns whether it was approved.
+    fn as_written(&mut self, command: &Command, written: &str, spelled: &[CommandFacts]) -> bool {
+        let Some(facts) = spelled.first() else { return false };
         let plain =
             facts.named.is_empty() && (command.words.is_empty() || command.assignments.is_empty());
         let hit = self.lookup("bash", &[written.to_string()], "command", facts, plain);
         let allows = hit.as_ref().is_some_and(|hit| hit.then == Decision::Allow);
+        let approved = allows && hit.as_ref().is_some_and(|hit| hit.approved);
         self.allowed &= allows;
         let pattern =
             hit.as_ref().filter(|hit| hit.written).map(|hit| hit.rule.clone()).unwrap_or_default();
@@ -198,6 +201,7 @@ impl<'a> Judge<'a> {
                 self.ruled(written, Some(guard), "option");
             }
         }
+        approved
     }
 
     fn doubtful(
@@ -221,13 +225,25 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// What the rules say against another spelling: a deny, or an ask that is about more than everything.
-    fn against(&mut self, written: &str, words: &[Word], facts: &CommandFacts) {
-        let text = facts::text(&[], words);
-        let hit = self.lookup("bash", &[text], "command", facts, false);
-        if let Some(hit) = hit.filter(|hit| {
-            hit.then == Decision::Deny || (hit.then == Decision::Ask && hit.rule != "*")
-        }) {
+    /// What the rules say against a spelling: a deny, or, unless the command was approved as it is written, an ask
+    /// that is about more than everything. What was approved in the session counts for no other spelling.
+    fn against(&mut self, written: &str, words: &[Word], facts: &CommandFacts, approved: bool) {
+        let texts = [facts::text(&[], words)];
+        let asked = Asked {
+            tool: "bash",
+            texts: &texts,
+            about: "command",
+            record: facts,
+            plain: false,
+            approvals: false,
+        };
+        let hit = rules::lookup(self.spec, &self.policy.layers, asked);
+        let counts = |hit: &Hit| match hit.then {
+            Decision::Deny => true,
+            Decision::Ask => hit.rule != "*" && !approved,
+            Decision::Allow => false,
+        };
+        if let Some(hit) = hit.filter(counts) {
             self.ruled(written, Some(hit), "default");
         }
     }

@@ -89,6 +89,8 @@ pub(super) struct Hit {
     pub(super) source: String,
     /// A person or project wrote it.
     pub(super) written: bool,
+    /// A person approved it in the session.
+    pub(super) approved: bool,
 }
 
 /// What a rule is looked up for.
@@ -103,6 +105,8 @@ pub(super) struct Asked<'a> {
     pub(super) record: &'a dyn Record,
     /// Default rules with a condition may allow it.
     pub(super) plain: bool,
+    /// What was approved in the session counts.
+    pub(super) approvals: bool,
 }
 
 const DEFAULTS: &str = "permission/defaults.json";
@@ -116,7 +120,7 @@ pub(super) fn lookup(spec: &Spec, layers: &[Layer], asked: Asked<'_>) -> Option<
         }
         (global, project) => project.or(global),
     };
-    match written(layers, Scope::Session, asked) {
+    match written(layers, Scope::Session, asked).filter(|_| asked.approvals) {
         Some(approved) if hit.as_ref().is_none_or(|hit| hit.then != Decision::Deny) => {
             Some(approved)
         }
@@ -138,6 +142,7 @@ fn written(layers: &[Layer], scope: Scope, asked: Asked<'_>) -> Option<Hit> {
         rule: rule.pattern.clone(),
         source: layer.source.clone(),
         written: true,
+        approved: scope == Scope::Session,
     })
 }
 
@@ -160,6 +165,7 @@ fn default(spec: &Spec, asked: Asked<'_>) -> Option<Hit> {
         rule: rule.id.clone(),
         source: DEFAULTS.into(),
         written: false,
+        approved: false,
     })
 }
 
@@ -173,5 +179,6 @@ pub(super) fn guard(spec: &Spec, tool: &str, about: &str, record: &dyn Record) -
         rule: rule.id.clone(),
         source: DEFAULTS.into(),
         written: false,
+        approved: false,
     })
 }

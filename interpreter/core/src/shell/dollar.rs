@@ -63,22 +63,27 @@ impl Reader<'_, '_> {
         name
     }
 
-    fn variable(&mut self, atoms: &mut Atoms, name: &str, quoted: bool) {
-        if name == "IFS" && self.out.variables.get("IFS").is_none() {
+    pub(super) fn variable(&mut self, atoms: &mut Atoms, name: &str, quoted: bool) {
+        let splits_anew = self.out.variables.touched("IFS");
+        if name == "IFS" && !splits_anew {
             return if quoted { atoms.text(" \t\n") } else { atoms.space() };
         }
         let positional =
             matches!(name, "@" | "*") || name.parse::<u32>().is_ok_and(|number| number > 0);
-        let value = self.out.variables.get(name);
-        let unset =
-            positional && !self.out.variables.positional && self.out.variables.in_function == 0;
-        let spliced = match value {
+        let variables = &self.out.variables;
+        let unset = positional && !variables.positional && variables.in_function == 0;
+        let spliced = match variables.get(name) {
             Some(values) => atoms.splice(values, quoted, self.out),
             None if unset => return atoms.push(Piece::Doubt),
             None => false,
         };
-        if !spliced {
+        if !spliced && self.out.variables.touched(name) {
+            atoms.push(Piece::Hidden(Hidden::Expansion, format!("${name}")));
+        } else if !spliced {
             atoms.push(Piece::Variable(name.to_string()));
+        }
+        if splits_anew && !quoted {
+            atoms.push(Piece::Doubt);
         }
     }
 

@@ -30,6 +30,11 @@ impl Variables {
         Some(values)
     }
 
+    /// Returns true if the line, or something unseen in it, may have changed the variable.
+    pub(super) fn touched(&self, name: &str) -> bool {
+        self.lost || self.first.contains_key(name)
+    }
+
     /// Notes an assignment; `sure` is false where it may not have happened when the value is used.
     pub(super) fn set(&mut self, name: &str, mut values: Values, sure: bool) {
         self.note(name);

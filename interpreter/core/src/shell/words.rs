@@ -165,8 +165,12 @@ impl Reader<'_, '_> {
             .skip(1)
             .all(|sign| sign.is_alphanumeric() || matches!(sign, '_' | '-' | '.' | '+'))
         {
-            atoms.push(Piece::Tilde(name.to_string()));
             self.jump(self.at + end);
+            if name == "~" && self.out.variables.touched("HOME") {
+                self.variable(atoms, "HOME", true);
+            } else {
+                atoms.push(Piece::Tilde(name.to_string()));
+            }
         } else {
             self.bump();
             atoms.sign('~');
