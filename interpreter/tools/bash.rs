@@ -220,8 +220,31 @@ impl Job {
 
     fn is_alive(&mut self, group: Pid) -> bool {
         let running = matches!(self.child.try_wait(), Ok(None));
-        running || test_kill_process_group(group).is_ok()
+        running || test_kill_process_group(group).is_ok() && has_living(group)
     }
+}
+
+/// Whether a process of the group still runs. One that has ended and waits for its parent to notice answers signals
+/// too, but there is nothing left of it to wait for. Where `/proc` does not tell, the group counts as running.
+fn has_living(group: Pid) -> bool {
+    let Ok(processes) = std::fs::read_dir("/proc") else { return true };
+    let stats = processes
+        .flatten()
+        .filter_map(|entry| std::fs::read_to_string(entry.path().join("stat")).ok());
+    let mut known = false;
+    for stat in stats {
+        known = true;
+        // The name stands in brackets and may hold anything; state, parent and group follow the last one.
+        let fields = stat.rsplit_once(')').map_or("", |(_, rest)| rest);
+        let mut fields = fields.split_whitespace();
+        let ended = matches!(fields.next(), Some("Z" | "X"));
+        let same =
+            fields.nth(1).and_then(|pgrp| pgrp.parse().ok()) == Some(group.as_raw_nonzero().get());
+        if same && !ended {
+            return true;
+        }
+    }
+    !known
 }
 
 impl Drop for Job {
