@@ -18,7 +18,7 @@ pub struct Ran {
 /// Runs the examples of every rule of `spec`, in the order of the files.
 pub fn run(spec: &Spec) -> Vec<Ran> {
     let rules = spec.hardline.iter().chain(&spec.quirks).map(|rule| Examples::of(rule).run(spec));
-    let defaults = spec.defaults.iter().filter_map(Examples::of_default);
+    let defaults = spec.defaults.iter().map(Examples::of_default);
     rules.chain(defaults.map(|examples| examples.run(spec))).collect()
 }
 
@@ -31,7 +31,11 @@ pub fn problems(spec: &Spec) -> Vec<Problem> {
 ///
 /// An object is the record itself. A kind of record whose examples are written otherwise, as a command is by
 /// its line, gets its arm here.
-fn hits(spec: &Spec, about: &str, when: &When, example: &Value) -> Option<bool> {
+fn hits(spec: &Spec, about: &str, by: By<'_>, example: &Value) -> Option<bool> {
+    let when = match by {
+        By::Pattern(pattern) => return Some(permission::fits(pattern, example.as_str()?)),
+        By::When(when) => when,
+    };
     match (about, example) {
         ("command" | "file", _) => permission::example(spec, about, when, example),
         (_, Value::Object(_)) => Some(when.holds(example)),
@@ -39,12 +43,19 @@ fn hits(spec: &Spec, about: &str, when: &When, example: &Value) -> Option<bool> 
     }
 }
 
+/// What a rule is recognized by.
+#[derive(Clone, Copy)]
+enum By<'a> {
+    When(&'a When),
+    Pattern(&'a str),
+}
+
 struct Examples<'a> {
     file: &'a str,
     id: &'a str,
     pointer: &'a str,
     about: &'a str,
-    when: &'a When,
+    by: By<'a>,
     hit: &'a [Value],
     miss: &'a [Value],
 }
@@ -56,23 +67,26 @@ impl<'a> Examples<'a> {
             id: &rule.id,
             pointer: &rule.pointer,
             about: &rule.about,
-            when: &rule.when,
+            by: By::When(&rule.when),
             hit: &rule.hit,
             miss: &rule.miss,
         }
     }
 
-    fn of_default(rule: &'a DefaultRule) -> Option<Examples<'a>> {
-        let Judged::When { about, when } = &rule.judged else { return None };
-        Some(Examples {
+    fn of_default(rule: &'a DefaultRule) -> Examples<'a> {
+        let (about, by) = match &rule.judged {
+            Judged::When { about, when } => (about.as_str(), By::When(when)),
+            Judged::Pattern(pattern) => ("", By::Pattern(pattern)),
+        };
+        Examples {
             file: "permission/defaults.json",
             id: &rule.id,
             pointer: &rule.pointer,
             about,
-            when,
+            by,
             hit: &rule.hit,
             miss: &rule.miss,
-        })
+        }
     }
 
     fn run(&self, spec: &Spec) -> Ran {
@@ -86,7 +100,7 @@ impl<'a> Examples<'a> {
     fn check(&self, spec: &Spec, kind: &str, index: usize, example: &Value) -> Vec<Problem> {
         let pointer = format!("{}/examples/{kind}/{index}", self.pointer);
         let mut messages = self.unknown(spec, example);
-        match hits(spec, self.about, self.when, example) {
+        match hits(spec, self.about, self.by, example) {
             Some(true) if kind == "miss" => {
                 messages.push(format!("rule {:?} hits this example, which it must miss", self.id));
             }

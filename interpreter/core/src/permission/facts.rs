@@ -6,9 +6,9 @@ use crate::shell::{Command, Hidden, Line, Word};
 use crate::spec::{CommandFacts, Spec};
 
 /// Returns the command's text that patterns are matched against: words with single blanks between them, a blank in a
-/// word shown as `␠` so that two words never read as one.
+/// word shown by its sign (`␠`, `␤`, `␉`) so that two words never read as one.
 pub(super) fn text(assigned: &[(String, String)], words: &[Word]) -> String {
-    let shown = |text: &str| text.replace([' ', '\n', '\t'], "␠");
+    let shown = |text: &str| text.replace(' ', "␠").replace('\n', "␤").replace('\t', "␉");
     let assigned = assigned.iter().map(|(name, value)| format!("{name}={}", shown(value)));
     assigned.chain(words.iter().map(|word| shown(&word.text))).collect::<Vec<_>>().join(" ")
 }

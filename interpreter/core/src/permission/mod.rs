@@ -20,6 +20,7 @@ pub use judge::judge;
 pub use paths::{Disk, World, normal};
 pub use plain::{Plain, Text, plain, plain_texts};
 pub use rules::{Layer, LayerRule, Scope};
+pub use wildcard::matches as fits;
 
 use crate::spec::{Decision, Rule};
 use serde::Serialize;
