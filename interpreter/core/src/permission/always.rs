@@ -5,7 +5,7 @@ use super::paths::is_known;
 use super::plain::plain;
 use super::wildcard;
 use crate::shell::{self, Command, Line, RedirectKind, Word};
-use crate::spec::Spec;
+use crate::spec::{Arity, Spec};
 
 /// What is stored of one command.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -54,7 +54,9 @@ fn pattern(spec: &Spec, line: &Line, index: usize, command: &Command) -> Option<
     }
     let exact = wildcard::escape(&facts::text(&assigned(command), &command.words));
     let facts = command_facts(spec, line, command, &command.words);
-    let wrapped = plain.spellings.len() > 1;
+    let by_path = !facts.named.is_empty();
+    let wrapped = plain.spellings.len() > 1 + usize::from(by_path);
+    let wrapped = wrapped || (by_path && is_known_program(spec, &facts.program));
     if wrapped || !command.assignments.is_empty() || !facts.risks.is_empty() {
         return (prefix(spec, &command.words) != Prefix::Never).then_some(exact);
     }
@@ -63,6 +65,15 @@ fn pattern(spec: &Spec, line: &Line, index: usize, command: &Command) -> Option<
         Prefix::Exact => Some(exact),
         Prefix::Never => None,
     }
+}
+
+/// Returns whether the spec says anything of a program: then its path is no name of its own.
+fn is_known_program(spec: &Spec, name: &str) -> bool {
+    let Arity { words, exact_only, never } = &spec.arity;
+    let entries = words.keys().chain(exact_only).chain(never);
+    let mut firsts = entries.filter_map(|entry| entry.split(' ').next());
+    spec.wrappers.program(name).is_some()
+        || firsts.any(|first| super::program::is_named(first, name))
 }
 
 /// Returns which words of a command say what it does.
@@ -87,7 +98,9 @@ pub fn prefix(spec: &Spec, words: &[Word]) -> Prefix {
     }
     let count = words_entry.map_or(1, |(_, count)| *count);
     match texts.get(..count) {
-        Some(stored) if stored.iter().all(|text| !text.starts_with('-') && !text.is_empty()) => {
+        Some(stored)
+            if stored.iter().all(|text| !text.starts_with(['-', '+']) && !text.is_empty()) =>
+        {
             Prefix::Words(stored.join(" "))
         }
         _ => Prefix::Exact,
