@@ -7,7 +7,7 @@ use super::paths::{self, Roots, is_address, resolve};
 use super::plain::{Plain, plain};
 use super::rules::{self, Asked, Hit};
 use super::{Call, Policy, Step, Verdict, World, always, program, say};
-use crate::shell::{self, Command, Line, Redirect, RedirectKind, Word};
+use crate::shell::{self, Command, Line, Redirect, RedirectKind, Unseen, Word};
 use crate::spec::{CallFacts, CommandFacts, Decision, FileAction, Record, Rule, Spec};
 use std::path::{Path, PathBuf};
 
@@ -142,7 +142,8 @@ impl<'a> Judge<'a> {
     fn line(&mut self, text: &str, start: Option<Vec<PathBuf>>, depth: usize) {
         let line = shell::read(text, &self.spec.limits.shell);
         for why in &line.unseen {
-            self.ask(text, "unreadable", say::unseen(*why));
+            let read = *why == Unseen::ChangedInLoop;
+            self.ask(text, if read { "unseen" } else { "unreadable" }, say::unseen(*why));
         }
         let mut directories = Directories::new(start);
         for (index, command) in line.commands.iter().enumerate() {
