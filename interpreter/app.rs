@@ -164,6 +164,7 @@ impl<'s> Session<'s> {
                 Arc::clone(self.spec),
                 self.project.root.clone(),
                 self.cwd.clone(),
+                gate.readable(self.spec),
             ),
             gate,
             preparer: Preparer::new(self.spec, offered),

@@ -1,13 +1,13 @@
 //! Whether a call may run: core's verdict on it. Nobody is asked here yet: what would need an approval is refused at once.
 
-use super::{prepare::Prepared, say};
+use super::{Readable, prepare::Prepared, say};
 use crate::project::{RealDisk, located};
 use lembas_core::{
     permission::{Call, Policy, Step, Verdict, World, judge},
-    spec::{Decision, PromptText, Spec},
+    spec::{Class, Decision, PromptText, Spec},
 };
 use serde_json::{Value, json};
-use std::path::PathBuf;
+use std::{path::PathBuf, sync::Arc};
 
 /// What is decided about a call.
 pub(crate) enum Admission {
@@ -25,6 +25,7 @@ pub(crate) enum Admission {
 }
 
 /// Where the session works.
+#[derive(Debug, Clone)]
 pub(crate) struct Place {
     /// The person's home directory.
     pub(crate) home: PathBuf,
@@ -67,14 +68,23 @@ impl Gate<'_> {
         }
     }
 
+    /// Returns what says of the files a search comes upon whether they may be shown: the rules a read of each follows.
+    pub(crate) fn readable(&self, spec: &Arc<Spec>) -> Readable {
+        let (spec, policy, place) = (Arc::clone(spec), self.policy.clone(), self.place.clone());
+        Readable::new(move |path| {
+            let call = Call {
+                tool: "read".into(),
+                class: Class::Read.name().into(),
+                rule: "read".into(),
+                paths: vec![path.to_path_buf()],
+                ..Call::default()
+            };
+            verdict(&spec, &policy, &place, &call).decision == Decision::Allow
+        })
+    }
+
     fn judge(&self, call: &Call) -> Verdict {
-        let Place { home, cwd, project, own } = &self.place;
-        judge(
-            self.spec,
-            &self.policy,
-            World { home, cwd, project: Some(project), own, disk: &RealDisk },
-            call,
-        )
+        verdict(self.spec, &self.policy, &self.place, call)
     }
 
     fn located(&self, given: &str) -> PathBuf {
@@ -117,6 +127,11 @@ impl Gate<'_> {
         let reason = say(self.spec, text, values);
         Admission::Refused { reason, trace: verdict.trace, repeated: false }
     }
+}
+
+fn verdict(spec: &Spec, policy: &Policy, place: &Place, call: &Call) -> Verdict {
+    let Place { home, cwd, project, own } = place;
+    judge(spec, policy, World { home, cwd, project: Some(project), own, disk: &RealDisk }, call)
 }
 
 /// A sentence as a part of another one.

@@ -9,7 +9,7 @@ mod repeat;
 mod schedule;
 mod step;
 
-pub(crate) use call::Outcome;
+pub(crate) use call::{Outcome, Readable};
 pub(crate) use gate::{Gate, Place};
 pub(crate) use prepare::Preparer;
 
@@ -183,13 +183,11 @@ impl<T: Tools<Output = Outcome, Context = CancellationToken>> Engine<'_, T> {
 
     /// Withdraws the tools and asks for an answer from what the model has.
     async fn wrap_up(&mut self, turn: &mut Turn, reached: &Reached, ended: Ended) -> Ended {
-        self.note(
-            PromptText::TasksWrapUp,
-            json!({ "limit": reached.limit, "amount": reached.amount }),
-        );
-        let text =
-            format!("a limit was reached: {} {}", reached.amount, reached.limit.replace('_', " "));
+        let values = json!({ "limit": reached.limit, "amount": reached.amount });
+        let note = say(self.spec, PromptText::TasksWrapUp, values);
+        let text = note.lines().next().unwrap_or_default().trim_start_matches('[').to_string();
         self.bus.emit(&BusEvent::Notice { about: "limit".into(), text });
+        self.messages.push(Message::text(Role::User, note));
         match self.ask(turn, false).await {
             Ok(_) if self.cancel.is_cancelled() => Ended::Cancelled,
             Ok(_) => ended,

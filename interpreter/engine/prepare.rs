@@ -9,6 +9,9 @@ use lembas_core::{
 };
 use serde_json::{Map, Value, json};
 
+/// The most characters of an argument in a title.
+const LONGEST_TITLE: usize = 200;
+
 /// A call whose tool is known and whose arguments fit the tool's schema.
 #[derive(Debug, Clone)]
 pub(crate) struct Prepared<'s> {
@@ -32,8 +35,11 @@ impl Prepared<'_> {
         if let Some(command) = self.text(permission.command.as_ref()) {
             return command.to_string();
         }
-        let shown = self.args.values().find_map(Value::as_str).unwrap_or_default();
-        let first = shown.lines().next().unwrap_or_default();
+        let path =
+            permission.paths.iter().find_map(|name| self.args.get(name)).and_then(Value::as_str);
+        let shown = path.or_else(|| self.args.values().find_map(Value::as_str)).unwrap_or_default();
+        let first: String =
+            shown.lines().next().unwrap_or_default().chars().take(LONGEST_TITLE).collect();
         format!("{} {first}", self.spec.name).trim_end().to_string()
     }
 }

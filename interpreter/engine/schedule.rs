@@ -51,15 +51,14 @@ pub(crate) fn next(calls: &[Planned], states: &[State], most: usize) -> Option<u
 }
 
 /// Whether `after` has to wait for `before`: an exclusive call waits for all and all wait for it, calls on one
-/// file stay in order unless all only look, and a command, whose files nobody knows, stays in order with writes.
+/// file stay in order unless all only look, and a command, whose files nobody knows, stays in order with all other tools.
 fn ordered(before: &Planned, after: &Planned) -> bool {
     let changes = |call: &Planned| matches!(call.class, Class::Write | Class::Run);
     let shared = before.paths.iter().any(|path| after.paths.contains(path));
     before.exclusive
         || after.exclusive
         || shared && (changes(before) || changes(after))
-        || before.class == Class::Run && after.class == Class::Write
-        || before.class == Class::Write && after.class == Class::Run
+        || (before.class == Class::Run) != (after.class == Class::Run)
 }
 
 #[cfg(test)]
@@ -99,7 +98,8 @@ mod tests {
         check(&[call(Write, a), call(Write, a), call(Write, b)], 4, &[&[0, 2], &[1]]);
         check(&[call(Read, a), call(Write, a), call(Read, a)], 4, &[&[0], &[1], &[2]]);
         check(&[call(Write, a), call(Run, b), call(Write, b)], 4, &[&[0], &[1], &[2]]);
-        check(&[call(Run, ""), call(Run, "/c"), call(Read, b)], 4, &[&[0, 1, 2]]);
+        check(&[call(Run, ""), call(Run, "/c"), call(Read, b)], 4, &[&[0, 1], &[2]]);
+        check(&[call(Read, a), call(Run, ""), call(Read, b)], 4, &[&[0], &[1], &[2]]);
         let alone = Planned { exclusive: true, ..call(Read, b) };
         check(&[call(Read, a), alone.clone(), call(Read, a)], 4, &[&[0], &[1], &[2]]);
     }

@@ -146,6 +146,11 @@ impl<'s, T: Tools<Output = Outcome, Context = CancellationToken>> Engine<'s, T> 
 
     async fn call(&self, call: &ToolCall, prepared: Prepared<'s>) -> Outcome {
         let (id, name) = (call.id.clone(), call.name.clone());
+        // What ran since the call was judged may have led its paths elsewhere.
+        if let Admission::Refused { reason, trace, .. } = self.gate.admit(&prepared, 1) {
+            self.denied(call, &prepared.title(), &reason, trace);
+            return Outcome::failed(reason);
+        }
         self.bus.emit(&BusEvent::ToolStart {
             id: id.clone(),
             name: name.clone(),
@@ -160,6 +165,9 @@ impl<'s, T: Tools<Output = Outcome, Context = CancellationToken>> Engine<'s, T> 
                 json!({ "why": error.to_string() }),
             ))
         });
+        // A key a command or a file gives away goes no further: not to the model, and not to who listens.
+        let text = self.provider.without_secrets(&outcome.text).into_owned();
+        let outcome = Outcome { text, ..outcome };
         let (output, is_error) = (outcome.text.clone(), outcome.error);
         self.bus.emit(&BusEvent::ToolEnd { id, name, output, is_error });
         outcome

@@ -11,6 +11,7 @@ use lembas_core::{
     stream::{Context, Ending, Reply},
 };
 use serde_json::Map;
+use std::borrow::Cow;
 use tokio_util::sync::CancellationToken;
 
 /// A model that can be asked.
@@ -190,6 +191,11 @@ impl Provider<'_> {
     /// Returns a failure of this model that its replies as a whole show.
     pub(crate) fn failure(&self, kind: &str, message: &str) -> Box<Failure> {
         self.named(&failed(kind, "no", message.into()))
+    }
+
+    /// Returns a text with the connection's secrets taken out.
+    pub(crate) fn without_secrets<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        redact(text, &self.secrets)
     }
 
     /// Puts the connection's name into a failure's sentence.

@@ -2,6 +2,7 @@
 
 mod input;
 mod json;
+mod signals;
 mod text;
 
 use crate::{
@@ -11,6 +12,7 @@ use crate::{
     stop::{self, Stop},
 };
 use json::JsonPrinter;
+use signals::stop_on_signals;
 use std::{io::Write, path::PathBuf, sync::Arc, time::Duration};
 use text::TextPrinter;
 use tokio_util::sync::CancellationToken;
@@ -81,7 +83,7 @@ pub(crate) fn run(args: RunArgs) -> Result<u8, Stop> {
 /// Answers until it is done or a second signal comes. What is left then is dropped, and takes its processes along.
 async fn answer<'s>(session: &mut Session<'s>, bus: &'s Bus, prompt: &str) -> Result<u8, Stop> {
     let (cancel, abort) = (CancellationToken::new(), CancellationToken::new());
-    stop_on_signals(&cancel, &abort)?;
+    stop_on_signals(cancel.clone(), abort.clone())?;
     tokio::select! {
         biased;
         () = abort.cancelled() => Ok(stop::INTERRUPTED),
@@ -108,23 +110,4 @@ async fn work<'s>(
         Ended::Failed(_) => stop::PROVIDER,
         Ended::Cancelled => stop::INTERRUPTED,
     })
-}
-
-/// Lets the first signal stop the turn as it should be stopped, and the second end everything at once.
-fn stop_on_signals(cancel: &CancellationToken, abort: &CancellationToken) -> Result<(), Stop> {
-    use tokio::signal::unix::{SignalKind, signal};
-    for kind in [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()] {
-        let mut signals = signal(kind)
-            .map_err(|error| Stop::internal(format!("Signals cannot be caught: {error}.")))?;
-        let (cancel, abort) = (cancel.clone(), abort.clone());
-        tokio::spawn(async move {
-            while signals.recv().await.is_some() {
-                if cancel.is_cancelled() {
-                    abort.cancel();
-                }
-                cancel.cancel();
-            }
-        });
-    }
-    Ok(())
 }

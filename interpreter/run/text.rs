@@ -2,6 +2,7 @@
 
 use crate::bus::BusEvent;
 use std::{
+    borrow::Cow,
     io::{self, IsTerminal, Write},
     sync::{Mutex, PoisonError},
 };
@@ -39,8 +40,12 @@ impl TextPrinter {
             BusEvent::ToolDenied { title, reason, .. } => {
                 self.note(&mut state, &format!("x {}: {}", first_line(title), first_line(reason)));
             }
-            BusEvent::Notice { text, .. } if !text.is_empty() => {
-                self.note(&mut state, &format!("- {text}"))
+            BusEvent::Notice { about, text } => {
+                let about = about.replace('_', " ");
+                self.note(
+                    &mut state,
+                    &format!("- {}", if text.is_empty() { &about } else { text }),
+                );
             }
             BusEvent::Retract {} => self.retract(&mut state),
             BusEvent::Error { message, .. } => self.note(&mut state, &format!("lembas: {message}")),
@@ -51,7 +56,7 @@ impl TextPrinter {
 
     fn text(&self, state: &mut State, text: &str) {
         if self.live {
-            write(&mut io::stdout(), text);
+            write(&mut io::stdout(), &shown(text));
             state.open = !text.ends_with('\n');
         } else {
             state.answer.push_str(text);
@@ -67,7 +72,9 @@ impl TextPrinter {
         let said = std::mem::take(&mut state.answer);
         let said = said.trim_end();
         let said = if said.is_empty() { String::new() } else { format!("{said}\n") };
-        write(&mut io::stderr(), &format!("{said}{line}\n"));
+        // Whatever a server or a file puts into a line, it stays one line.
+        let line = line.trim_end().replace('\n', " ");
+        write(&mut io::stderr(), &shown(&format!("{said}{line}\n")));
     }
 
     /// What was collected is void; what was printed already is left behind on a line of its own.
@@ -92,7 +99,28 @@ fn first_line(text: &str) -> &str {
     text.lines().next().unwrap_or_default()
 }
 
+/// Returns text of models, tools and servers as a terminal may have it: control characters are shown, not obeyed.
+fn shown(text: &str) -> Cow<'_, str> {
+    let obeyed = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
+    if !text.contains(obeyed) {
+        return Cow::Borrowed(text);
+    }
+    let show = |c: char| if obeyed(c) { c.escape_default().to_string() } else { c.to_string() };
+    Cow::Owned(text.chars().map(show).collect())
+}
+
 /// Writes without complaint: a reader that has gone away is no reason to stop the work that was asked for.
 fn write(to: &mut dyn Write, text: &str) {
     let _ = to.write_all(text.as_bytes()).and_then(|()| to.flush());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn control_characters_are_shown() {
+        assert_eq!(shown("plain\n\ttext"), "plain\n\ttext");
+        assert_eq!(shown("a\x1b[2Jb\u{9b}c\r"), "a\\u{1b}[2Jb\\u{9b}c\\r");
+    }
 }

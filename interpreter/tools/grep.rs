@@ -46,6 +46,7 @@ pub(super) fn run(shared: &Shared, stop: &CancellationToken, args: &GrepArgs) ->
         base: &path,
         found: Mutex::default(),
         searched: AtomicUsize::new(0),
+        withheld: AtomicUsize::new(0),
     };
     let skipped = walk::files(&path, stop, |entry| job.look(entry, stop)).len();
     Outcome::done(job.report(&shown, note, skipped))
@@ -97,6 +98,8 @@ struct Job<'a> {
     base: &'a Path,
     found: Mutex<Found>,
     searched: AtomicUsize,
+    /// Files with matches that a rule does not let be read without asking.
+    withheld: AtomicUsize,
 }
 
 /// What was found: all of it counted, the first files in order of path kept.
@@ -145,6 +148,11 @@ impl Job<'_> {
         // A file that cannot be read has no lines to show.
         let _ = searcher.search_path(&self.matcher, entry.path(), &mut sink);
         if sink.hits.matches > 0 && !sink.binary {
+            // What the call names was judged with the call; what lies below it is judged when it would be shown.
+            if entry.depth() > 0 && !self.shared.readable.may(entry.path()) {
+                self.withheld.fetch_add(1, Ordering::Relaxed);
+                return None;
+            }
             let hits = std::mem::take(&mut sink.hits);
             self.keep(entry.path(), hits);
         }
@@ -184,6 +192,10 @@ impl Job<'_> {
         } else if found.matches > told {
             let left = found.matches - told;
             notes.push(("more", json!({"left": left, "all": found.matches, "files": found.files})));
+        }
+        let withheld = self.withheld.load(Ordering::Relaxed);
+        if withheld > 0 {
+            notes.push(("withheld", json!({"count": withheld})));
         }
         notes.extend(note.map(|note| ("literal", note)));
         if skipped > 0 {

@@ -12,7 +12,10 @@ mod read;
 mod walk;
 mod write;
 
-use crate::{engine::Outcome, project::located};
+use crate::{
+    engine::{Outcome, Readable},
+    project::located,
+};
 use lembas_core::say::say;
 use lembas_core::spec::{
     BashArgs, EditArgs, GlobArgs, GrepArgs, ListArgs, ReadArgs, Spec, ToolLimits, ToolSpec, Tools,
@@ -35,14 +38,16 @@ struct Shared {
     root: PathBuf,
     cwd: PathBuf,
     spec: Arc<Spec>,
+    readable: Readable,
     /// What each file held when it was last read or written here, by its real path.
     seen: Mutex<HashMap<PathBuf, file::Print>>,
 }
 
 impl Toolbox {
     /// Makes the tools of a project at `root` for a session that works in `cwd`; both are absolute.
-    pub(crate) fn new(spec: Arc<Spec>, root: PathBuf, cwd: PathBuf) -> Toolbox {
-        Toolbox { shared: Arc::new(Shared { root, cwd, spec, seen: Mutex::default() }) }
+    /// `readable` judges files that a search comes upon.
+    pub(crate) fn new(spec: Arc<Spec>, root: PathBuf, cwd: PathBuf, readable: Readable) -> Toolbox {
+        Toolbox { shared: Arc::new(Shared { root, cwd, spec, readable, seen: Mutex::default() }) }
     }
 
     /// Runs file work beside the loop. A call whose thread died answers with why.

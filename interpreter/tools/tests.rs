@@ -1,6 +1,6 @@
 //! A project in a temporary directory and one `check` for every tool; each tool's own cases stand in its file's tests.
 
-use super::{Outcome, Toolbox};
+use super::{Outcome, Readable, Toolbox};
 use lembas_core::spec::{Spec, Tool, Tools, packed};
 use serde_json::Value;
 use std::fs;
@@ -22,8 +22,15 @@ impl Project {
     fn new(files: &[(&str, &str)]) -> Project {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().canonicalize().unwrap();
-        let project =
-            Project { tools: Toolbox::new(Arc::clone(&SPEC), root.clone(), root), folder };
+        let project = Project {
+            tools: Toolbox::new(
+                Arc::clone(&SPEC),
+                root.clone(),
+                root,
+                Readable::new(|path| !path.ends_with("secret.txt")),
+            ),
+            folder,
+        };
         files.iter().for_each(|(path, text)| project.put(path, text.as_bytes()));
         project
     }
@@ -437,6 +444,23 @@ mod searching {
                 .lines()
                 .count(),
             3
+        );
+    }
+
+    #[test]
+    fn a_search_shows_no_file_that_may_not_be_read() {
+        let project = Project::new(&[("secret.txt", "TOKEN=1\n"), ("a.txt", "TOKEN is set\n")]);
+        let left =
+            "[1 more file with matches may not be read without an approval and is not shown]";
+        project.check(
+            Tool::Grep,
+            args!("pattern": "TOKEN"),
+            &format!("a.txt\n1:TOKEN is set\n{left}"),
+        );
+        project.check(
+            Tool::Grep,
+            args!("pattern": "TOKEN", "glob": "s*"),
+            &format!("No line matches TOKEN in ., in files matching s* (1 file searched).\n{left}"),
         );
     }
 

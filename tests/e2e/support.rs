@@ -271,11 +271,13 @@ fn files(folder: &Path) -> Vec<(String, String)> {
     while let Some(next) = folders.pop() {
         for entry in fs::read_dir(next).unwrap() {
             let path = entry.unwrap().path();
-            if path.is_dir() {
+            if path.is_dir() && !path.is_symlink() {
                 folders.push(path);
             } else {
                 let name = path.strip_prefix(folder).unwrap().to_string_lossy().into_owned();
-                found.push((name, String::from_utf8_lossy(&fs::read(&path).unwrap()).into_owned()));
+                // A link that leads nowhere is listed without a text.
+                let bytes = if path.is_file() { fs::read(&path).unwrap() } else { Vec::new() };
+                found.push((name, String::from_utf8_lossy(&bytes).into_owned()));
             }
         }
     }

@@ -235,3 +235,68 @@ fn instructions_count_only_in_a_trusted_project() {
         assert_eq!(system.contains("Always whistle."), trusted, "{system}");
     }
 }
+
+#[test]
+fn a_link_made_in_the_same_reply_opens_no_way_out() {
+    check(Session {
+        files: &[("a.txt", "a\n")],
+        config: "permission: { edit: { \"**/outside/**\": deny } }\n",
+        scenario: Scenario::new()
+            .reply(Reply::steps([
+                Step::call("bash", json!({"command": "ln -s ../outside d"})),
+                Step::call("write", json!({"path": "d/x", "content": "x"})),
+            ]))
+            .reply(Reply::text("ok")),
+        argv: &["run", "--json", "--mode", "auto", "go"],
+        events: &["tool_start", "tool_end", "tool_denied", "done"],
+        stdout: &["outside"],
+        ..Session::default()
+    });
+}
+
+#[test]
+fn a_search_keeps_what_a_rule_denies() {
+    let (ran, _) = check(Session {
+        files: &[(".env", "TOKEN=hunter2\n"), ("a.txt", "TOKEN is read\n")],
+        scenario: Scenario::new()
+            .reply(call("grep", json!({"pattern": "TOKEN"})))
+            .reply(Reply::text("ok")),
+        argv: &["run", "--json", "--mode", "auto", "go"],
+        config: "permission: { read: { \"*.env\": deny } }\n",
+        stdout: &["TOKEN is read"],
+        ..Session::default()
+    });
+    assert!(!ran.stdout.contains("hunter2"), "{}", ran.stdout);
+}
+
+#[test]
+fn a_key_goes_no_further_than_its_server() {
+    let (ran, requests) = check(Session {
+        files: &[("key.txt", "sk-secret-12345\n")],
+        connection: "key: sk-secret-12345",
+        scenario: Scenario::new()
+            .reply(call("read", json!({"path": "key.txt"})))
+            .reply(Reply::text("ok")),
+        argv: &["run", "--json", "--mode", "auto", "go"],
+        stdout: &["[redacted]"],
+        ..Session::default()
+    });
+    let told =
+        requests.iter().any(|request| String::from_utf8_lossy(&request.body).contains("sk-secret"));
+    assert!(!told && !ran.stdout.contains("sk-secret"), "{}", ran.stdout);
+}
+
+#[test]
+fn nothing_a_model_says_steers_the_terminal() {
+    check(Session {
+        files: &[("a.txt", "a\n")],
+        scenario: Scenario::new()
+            .reply(call("read", json!({"path": "no\u{1b}[2Jsuch\nfile"})))
+            .reply(Reply::text("ok")),
+        argv: &["run", "--mode", "auto", "go"],
+        stdout: &["ok"],
+        stderr: &["> read no\\u{1b}[2Jsuch\n"],
+        absent: &["\u{1b}"],
+        ..Session::default()
+    });
+}
