@@ -10,6 +10,7 @@ use lembas_codegen::{
     files::Files,
     whole::Whole,
 };
+use serde_json::{Value, json};
 use std::{
     fmt::Write,
     fs::{self, File},
@@ -240,11 +241,13 @@ song: string — the song
 #[test]
 fn what_has_no_handler_stops_the_build() {
     let read = fs::read_to_string(root().join("harness/tools/read.json")).unwrap();
-    let tool = read.replacen("\"name\": \"read\"", "\"name\": \"wc\"", 1);
+    let mut tool: Value = serde_json::from_str(&read).unwrap();
+    tool["name"] = "wc".into();
+    tool["aliases"] = json!({});
     let area = r#"{ "area": "elvish", "cases": [] }"#;
     check(
         &[
-            Change::Add("tools/wc.json", tool),
+            Change::Add("tools/wc.json", tool.to_string()),
             Change::Add("conformance/elvish.json", area.into()),
             Change::Replace("acp.md", "### `session/cancel`", METHOD),
         ],

@@ -225,6 +225,40 @@ fn tools() {
 }
 
 #[test]
+fn what_tools_name_elsewhere() {
+    let (list, read) = ("tools/list.json", "tools/read.json");
+    check(
+        &[(read, Replace("\"modes\": \"all\"", "\"modes\": [\"plan\", \"manuel\"]"))],
+        &[(read, "\"manuel\"", "there is no mode \"manuel\"; there are: ")],
+    );
+    check(
+        &[(read, Replace("\"rule\": \"read\"", "\"rule\": \"raed\""))],
+        &[(
+            read,
+            "\"raed\"",
+            "permission/defaults.json has no rule for \"raed\"; it has rules for: bash, ",
+        )],
+    );
+    check(
+        &[(read, Replace(", \"paths\": [\"path\"]", ""))],
+        &[(
+            read,
+            "{ \"rule\"",
+            "a tool of class \"read\" names the arguments it is judged by, as \"paths\"",
+        )],
+    );
+    check(&[(read, Replace("\"paths\": [\"path\"]", "\"paths\": []"))], &[]);
+    check(
+        &[(read, Replace("\"view\"", "\"ls\""))],
+        &[(read, "\"ls\"", "tools/list.json has the alias \"ls\" already")],
+    );
+    check(
+        &[(list, Replace("\"ls\"", "\"read\""))],
+        &[(list, "\"read\", \"list_dir\"", "tools/read.json is called \"read\"")],
+    );
+}
+
+#[test]
 fn prompts() {
     let (steer, index) = ("prompts/blocks/steer.md", "prompts/index.json");
     check(

@@ -111,13 +111,15 @@ impl Spec {
         prompt::descriptions(reader, &tools, &records);
         model::check(reader);
         let (modes, default_mode) = mode::modes(reader, &records);
+        let defaults = rule::defaults(reader, &records);
+        tool::references(reader, &tools, &modes, &defaults);
         Spec {
             limits: reader.typed("loop.json", "loop").unwrap_or_default(),
             hardline: rule::rules(reader, "permission/hardline.json", &records),
             quirks: rule::rules(reader, "quirks.json", &records),
             modes,
             default_mode,
-            defaults: rule::defaults(reader, &records),
+            defaults,
             arity: reader.typed("permission/arity.json", "arity").unwrap_or_default(),
             wrappers: shell::wrappers(reader),
             prompts: prompt::prompts(reader, &records),

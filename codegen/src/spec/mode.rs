@@ -8,6 +8,9 @@ use crate::{
 use serde::Deserialize;
 use serde_json::Value;
 
+/// Where the modes stand.
+pub(super) const FILE: &str = "permission/modes.json";
+
 /// A permission mode.
 #[derive(Debug, Clone)]
 pub struct Mode {
@@ -60,12 +63,11 @@ struct RawRow {
 
 /// Reads the modes in file order, strictest first, and the id of the default one.
 pub(super) fn modes(reader: &mut Reader<'_>, records: &Records) -> (Vec<Mode>, String) {
-    const NAME: &str = "permission/modes.json";
-    let Some(file) = reader.typed::<ModeFile>(NAME, "modes") else { return Default::default() };
-    let Some(facts) = reader.facts(records, "call", NAME, "") else { return Default::default() };
+    let Some(file) = reader.typed::<ModeFile>(FILE, "modes") else { return Default::default() };
+    let Some(facts) = reader.facts(records, "call", FILE, "") else { return Default::default() };
     if file.modes.iter().all(|mode| mode.id != file.default) {
         reader.problem(
-            NAME,
+            FILE,
             "/default",
             format!("there is no mode {:?} in this file", file.default),
         );
@@ -74,12 +76,12 @@ pub(super) fn modes(reader: &mut Reader<'_>, records: &Records) -> (Vec<Mode>, S
     for (i, raw) in file.modes.into_iter().enumerate() {
         if reader.files.text(&format!("prompts/{}", raw.prompt)).is_none() {
             let message = format!("prompts/{} is missing", raw.prompt);
-            reader.problem(NAME, &format!("/modes/{i}/prompt"), message);
+            reader.problem(FILE, &format!("/modes/{i}/prompt"), message);
         }
         let mut decide = Vec::new();
         for (j, row) in raw.decide.into_iter().enumerate() {
             let pointer = format!("/modes/{i}/decide/{j}");
-            let when = reader.when(NAME, &format!("{pointer}/when"), &row.when, facts, &file.sets);
+            let when = reader.when(FILE, &format!("{pointer}/when"), &row.when, facts, &file.sets);
             decide.extend(when.map(|when| ModeRow { when, then: row.then, say: row.say, pointer }));
         }
         modes.push(Mode { id: raw.id, prompt: raw.prompt, about: raw.about, decide });

@@ -443,7 +443,7 @@ mod tests {
     /// Returns what is wrong with the description of a tool that declares `variables`.
     fn description(description: &str, variables: &[&str]) -> Vec<String> {
         let tool = json!({ "name": "read", "scope": "cli", "class": "read", "modes": "all", "block": "file",
-            "description": description, "variables": variables, "permission": { "rule": "read" },
+            "description": description, "variables": variables, "permission": { "rule": "read", "paths": [] },
             "parameters": { "type": "object", "properties": {} } });
         let mut files = Files::default();
         files.set("tools/read.json", tool.to_string());

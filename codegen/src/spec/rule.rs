@@ -8,6 +8,9 @@ use crate::{
 use serde::Deserialize;
 use serde_json::Value;
 
+/// Where the default permission rules stand.
+pub(super) const DEFAULTS: &str = "permission/defaults.json";
+
 /// A rule with an id, a condition over one record and examples that are run.
 #[derive(Debug, Clone)]
 pub struct Rule {
@@ -127,9 +130,8 @@ pub(super) fn rules(reader: &mut Reader<'_>, name: &str, records: &Records) -> V
 
 /// Reads `permission/defaults.json`.
 pub(super) fn defaults(reader: &mut Reader<'_>, records: &Records) -> Vec<DefaultRule> {
-    const NAME: &str = "permission/defaults.json";
-    let Some(file) = reader.typed::<RuleFile>(NAME, "defaults") else { return Vec::new() };
-    unique(reader, NAME, &file.rules);
+    let Some(file) = reader.typed::<RuleFile>(DEFAULTS, "defaults") else { return Vec::new() };
+    unique(reader, DEFAULTS, &file.rules);
     let mut rules = Vec::new();
     for (i, raw) in file.rules.into_iter().enumerate() {
         let pointer = format!("/rules/{i}");
@@ -139,9 +141,11 @@ pub(super) fn defaults(reader: &mut Reader<'_>, records: &Records) -> Vec<Defaul
             (None, json) => {
                 let about = if raw.about.is_empty() { "command".to_string() } else { raw.about };
                 let at = format!("{pointer}/when");
-                let Some(facts) = reader.facts(records, &about, NAME, &at) else { continue };
+                let Some(facts) = reader.facts(records, &about, DEFAULTS, &at) else { continue };
                 let json = json.unwrap_or_default();
-                let Some(when) = reader.when(NAME, &at, &json, facts, &file.sets) else { continue };
+                let Some(when) = reader.when(DEFAULTS, &at, &json, facts, &file.sets) else {
+                    continue;
+                };
                 Judged::When { about, when }
             }
         };

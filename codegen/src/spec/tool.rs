@@ -1,7 +1,10 @@
 //! `tools/<id>.json`: what a tool is called, what the model is told of it and what its arguments mean.
 
-use super::Matcher;
-use crate::{reader::Reader, template};
+use super::{DefaultRule, Matcher, Mode, mode, rule};
+use crate::{
+    reader::{JsonFile, Reader},
+    template,
+};
 use serde::Deserialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -121,13 +124,102 @@ pub(super) fn tools(reader: &mut Reader<'_>) -> Vec<Tool> {
     let mut tools: Vec<Tool> = Vec::new();
     for id in reader.files.stems("tools", "json") {
         let file = format!("tools/{id}.json");
-        let Some(tool) = reader.typed::<Tool>(&file, "tool") else { continue };
+        let Some(JsonFile { json, .. }) = reader.json(&file, "tool") else { continue };
+        let judged = judged(&json["permission"]);
+        let Some(tool) = reader.shaped::<Tool>(&file, "", json) else { continue };
         if reader.checks() {
             check(reader, &file, &tool, &tools);
+            if !judged && matches!(tool.class, Class::Read | Class::Write) {
+                let message = format!(
+                    "a tool of class {:?} names the arguments it is judged by, as \"paths\" or \"command\"; \"paths\": [] if it touches nothing",
+                    tool.class.name()
+                );
+                reader.problem(&file, "/permission", message);
+            }
         }
         tools.push(Tool { id, ..tool });
     }
+    if reader.checks() {
+        aliases(reader, &tools);
+    }
     tools
+}
+
+/// Returns whether a `permission` says, even with an empty list, which arguments are judged.
+fn judged(permission: &Value) -> bool {
+    ["paths", "command"].iter().any(|key| permission.get(key).is_some())
+}
+
+/// Notes every alias that leads to another tool too.
+fn aliases(reader: &mut Reader<'_>, tools: &[Tool]) {
+    for (at, tool) in tools.iter().enumerate() {
+        for (program, names) in &tool.aliases {
+            for (i, alias) in names.iter().enumerate() {
+                let called = tools.iter().find(|other| other.id != tool.id && other.name == *alias);
+                let mut before = tools.iter().take(at);
+                let taken =
+                    before.find(|other| other.aliases.values().flatten().any(|each| each == alias));
+                let message = match (called, taken) {
+                    (Some(other), _) => format!("tools/{}.json is called {alias:?}", other.id),
+                    (None, Some(other)) => {
+                        format!("tools/{}.json has the alias {alias:?} already", other.id)
+                    }
+                    (None, None) => continue,
+                };
+                let pointer = format!("/aliases/{program}/{i}");
+                reader.problem(&format!("tools/{}.json", tool.id), &pointer, message);
+            }
+        }
+    }
+}
+
+/// Checks what tools name in other files: modes, and rules that judge them. A file that is wrong itself is not
+/// compared with, or every tool would complain.
+pub(super) fn references(
+    reader: &mut Reader<'_>,
+    tools: &[Tool],
+    modes: &[Mode],
+    rules: &[DefaultRule],
+) {
+    if !reader.checks() {
+        return;
+    }
+    let wrong = |file: &str| reader.problems.iter().any(|each| each.file == file);
+    let facts_right = !wrong("facts.json");
+    let modes_right = facts_right && !wrong(mode::FILE);
+    let rules_right = facts_right && !wrong(rule::DEFAULTS);
+    for tool in tools {
+        let file = format!("tools/{}.json", tool.id);
+        let named: &[String] = match &tool.modes {
+            Offered::Some(named) if modes_right => named,
+            _ => &[],
+        };
+        for (i, name) in named.iter().enumerate() {
+            if modes.iter().all(|mode| mode.id != *name) {
+                let known = list(modes.iter().map(|mode| &mode.id));
+                let message = format!("there is no mode {name:?}; there are: {known}");
+                reader.problem(&file, &format!("/modes/{i}"), message);
+            }
+        }
+        let name = &tool.permission.rule;
+        if rules_right && rules.iter().all(|rule| rule.tool != *name) {
+            let known = list(rules.iter().map(|rule| &rule.tool));
+            let message =
+                format!("{} has no rule for {name:?}; it has rules for: {known}", rule::DEFAULTS);
+            reader.problem(&file, "/permission/rule", message);
+        }
+    }
+}
+
+/// Returns names in their order, each once.
+fn list<'n>(names: impl Iterator<Item = &'n String>) -> String {
+    let mut once: Vec<&str> = Vec::new();
+    for name in names {
+        if !once.contains(&name.as_str()) {
+            once.push(name);
+        }
+    }
+    once.join(", ")
 }
 
 fn check(reader: &mut Reader<'_>, file: &str, tool: &Tool, before: &[Tool]) {
