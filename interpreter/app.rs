@@ -19,6 +19,7 @@ use crate::{
     tools::Toolbox,
 };
 use lembas_core::{
+    dialect::Spoken,
     message::{Message, Role},
     permission::{Layer, Policy, Scope},
     prompt,
@@ -195,7 +196,7 @@ impl<'s> Session<'s> {
         if let Some(file) = &self.options.record {
             let made = Recorder::create(
                 file,
-                &provider.dialect.id,
+                &provider.dialect.file.id,
                 &provider.model,
                 provider.secrets.clone(),
             );
@@ -209,7 +210,7 @@ impl<'s> Session<'s> {
 
     fn replayed(&self, file: &Path) -> Result<(Provider<'s>, String), Stop> {
         let recording = Recording::read(file).map_err(Stop::problems)?;
-        let dialect = self.spec.dialect(&recording.dialect).ok_or_else(|| {
+        let dialect = Spoken::named(self.spec, &recording.dialect).ok_or_else(|| {
             Stop::usage(format!(
                 "{}:1: this program speaks no dialect {:?}",
                 file.display(),
@@ -239,10 +240,10 @@ impl<'s> Session<'s> {
         let choice = resolve(wanted, &self.loaded.connections).map_err(Stop::usage)?;
         let reference = choice.reference();
         let Choice { connection, model } = choice;
-        let dialect = self.spec.dialect(&connection.dialect).ok_or_else(|| {
+        let dialect = Spoken::named(self.spec, &connection.dialect).ok_or_else(|| {
             Stop::usage(format!("This program speaks no dialect {:?}.", connection.dialect))
         })?;
-        let (target, secrets) = target(connection, dialect, limits).await?;
+        let (target, secrets) = target(connection, dialect.file, limits).await?;
         let provider = Provider {
             spec: self.spec,
             dialect,

@@ -179,7 +179,11 @@ fn code(root: &Path, whole: &Whole) -> String {
         )
         .unwrap();
     }
-    out.push_str("}\n");
+    out.push_str("}\npub fn speak(dialect: spec::DialectName) {\n    match dialect {\n");
+    for dialect in &whole.spec.dialects {
+        writeln!(out, "        spec::DialectName::{} => {{}}", camel(&dialect.id)).unwrap();
+    }
+    out.push_str("    }\n}\n");
     out
 }
 
@@ -256,5 +260,14 @@ fn what_has_no_handler_stops_the_build() {
             "{answers}: error[E0046]: not all trait items implemented, missing: `elvish`",
             "{agent}: error[E0046]: not all trait items implemented, missing: `session_sing`",
         ],
+    );
+}
+
+#[test]
+fn a_dialect_that_nothing_speaks_stops_the_build() {
+    let dialect = fs::read_to_string(root().join("harness/dialects/openai-chat.json")).unwrap();
+    check(
+        &[Change::Add("dialects/quenya.json", dialect)],
+        &["error[E0004]: non-exhaustive patterns: `DialectName::Quenya` not covered"],
     );
 }

@@ -3,11 +3,11 @@
 use super::{Body, Opened, Recorder, Retries, Wire, failed};
 use crate::config::secret::{Secret, redact};
 use lembas_core::{
-    dialect::{self, openai_chat},
+    dialect::{self, Spoken},
     event::{Event, Failure, Finish, Usage},
     message::{Message, Part, Role, ToolCall},
     prompt::ToolDefinition,
-    spec::{Dialect, Spec},
+    spec::Spec,
     stream::{Context, Ending, Reply},
 };
 use serde_json::Map;
@@ -19,7 +19,7 @@ pub(crate) struct Provider<'s> {
     /// The spec.
     pub(crate) spec: &'s Spec,
     /// The dialect the server speaks.
-    pub(crate) dialect: &'s Dialect,
+    pub(crate) dialect: Spoken<'s>,
     /// The connection's name, for sentences.
     pub(crate) connection: String,
     /// The host it is at, in lower case; empty for a recording.
@@ -126,7 +126,7 @@ impl Provider<'_> {
             sends_reasoning: false,
             extra: &Map::new(),
         };
-        openai_chat::request(&self.spec.quirks, self.dialect, &request).map_err(|error| {
+        self.dialect.request(&self.spec.quirks, &request).map_err(|error| {
             failed("bad_request", "no", format!("the request could not be written: {error}"))
         })
     }

@@ -4,7 +4,7 @@ use crate::process::{LIMIT, Ran};
 use crate::support::{Home, LEMBAS, Session, check, messages};
 use lembas_scripted_server::{Cut, Reply, Scenario, Server, Step};
 use serde_json::{Value, json};
-use std::fs;
+use std::{fs, path::Path};
 
 fn home() -> (Server, Home) {
     let server = Server::start(Scenario::new()).unwrap();
@@ -134,6 +134,19 @@ fn a_spec_in_a_directory() {
     let tools = requests[0].json()["tools"].to_string();
     assert!(tools.contains("\"name\":\"look\",\"description\":\"Looks at a file.\""), "{tools}");
     assert_eq!(messages(&requests)[1]["content"], "go");
+}
+
+#[test]
+fn a_dialect_that_only_the_spec_knows() {
+    let home = Home::at("http://127.0.0.1:9", "", "");
+    let folder = home.spec(&[]);
+    let dialects = Path::new(&folder).join("dialects");
+    fs::copy(dialects.join("openai-chat.json"), dialects.join("elvish.json")).unwrap();
+    let connections = "connections:\n  local: { dialect: elvish, base_url: 'http://127.0.0.1:9', models: [ { id: test-model } ] }\n";
+    home.configure("connections.yaml", connections);
+    let ran = home.run(&["run", "go", "--harness", &folder]);
+    assert_eq!(ran.code, Some(2), "{}", ran.stderr);
+    assert!(ran.stderr.contains("This program speaks no dialect \"elvish\"."), "{}", ran.stderr);
 }
 
 #[test]

@@ -25,6 +25,8 @@ pub fn rust(whole: &Whole) -> String {
     let texts = spec.prompts.texts.keys().map(|path| path.trim_end_matches(".md"));
     names::emit(&mut out, "PromptText", "A text of the prompts.", &texts.collect::<Vec<_>>());
     names::emit(&mut out, "Area", "A conformance area.", &areas);
+    let dialects: Vec<&str> = spec.dialects.iter().map(|dialect| dialect.id.as_str()).collect();
+    names::emit(&mut out, "DialectName", "A dialect of the spec.", &dialects);
     names::answers(&mut out, &areas);
     action::emit(&mut out, rules);
     facts::emit(&mut out, &spec.records);

@@ -3,6 +3,7 @@
 //! The body is read whole, byte by byte and in the chunks the case gives; all must agree. Order is canonical, not time: text,
 //! reasoning and calls by where they began, then notices, token counts, and the finish or the error.
 
+use lembas_core::dialect::Spoken;
 use lembas_core::event::{Event, Failure};
 use lembas_core::message::ToolCall;
 use lembas_core::spec::Spec;
@@ -65,8 +66,8 @@ impl Question {
     }
 
     fn events(&self, spec: &Spec, chunks: &[&[u8]]) -> Result<Value, String> {
-        let dialect =
-            spec.dialect(&self.dialect).ok_or_else(|| format!("no dialect {:?}", self.dialect))?;
+        let dialect = Spoken::named(spec, &self.dialect)
+            .ok_or_else(|| format!("no dialect {:?}", self.dialect))?;
         let (mut reply, mut events) = (Reply::new(spec, dialect, &self.context), Vec::new());
         reply.status(
             self.status.unwrap_or(200),

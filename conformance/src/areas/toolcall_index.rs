@@ -1,5 +1,6 @@
 //! `toolcall_index`: the tool-call entries of a reply's deltas, and the calls they make up.
 
+use lembas_core::dialect::Spoken;
 use lembas_core::event::Event;
 use lembas_core::spec::Spec;
 use lembas_core::stream::{Context, Ending, Reply};
@@ -22,7 +23,7 @@ struct Question {
 pub(crate) fn answer(spec: &Spec, input: &Value) -> Result<Value, String> {
     let question: Question =
         serde_json::from_value(input.clone()).map_err(|error| error.to_string())?;
-    let dialect = spec.dialect("openai-chat").ok_or("no dialect \"openai-chat\"")?;
+    let dialect = Spoken::named(spec, "openai-chat").ok_or("no dialect \"openai-chat\"")?;
     let context = Context { tools: question.tools, ..Context::default() };
     let (mut reply, mut events) = (Reply::new(spec, dialect, &context), Vec::new());
     let mut send = |delta: Value, finish: Option<&str>| {

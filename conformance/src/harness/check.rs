@@ -4,7 +4,7 @@ use crate::{
     error::{Error, Outcome},
     source,
 };
-use lembas_core::spec::{Area, Spec, Tool, Whole};
+use lembas_core::spec::{Area, DialectName, Spec, Tool, Whole};
 use std::{io::Write, path::Path};
 
 /// Checks everything in `dir`, or in the texts packed into the binary, and runs every rule's examples.
@@ -19,6 +19,13 @@ pub fn check(dir: Option<&Path>, out: &mut dyn Write) -> Result<Outcome, Error> 
             out,
             "note: this build has no handler for tools/{}.json; it is not offered",
             tool.id
+        )?;
+    }
+    for dialect in spec.dialects.iter().filter(|each| DialectName::named(&each.id).is_none()) {
+        writeln!(
+            out,
+            "note: this build does not speak dialects/{}.json; a connection that needs it is refused",
+            dialect.id
         )?;
     }
     for file in cases.iter().filter(|file| Area::named(&file.area).is_none()) {

@@ -1,12 +1,39 @@
 //! From the provider-neutral conversation to a request, one file a dialect. Names come from `harness/dialects/<id>.json`.
 
-pub mod openai_chat;
+mod openai_chat;
 
 use crate::message::Message;
 use crate::prompt::ToolDefinition;
 use crate::quirk;
-use crate::spec::{Action, Dialect, RequestFacts, Rule};
+use crate::spec::{Action, Dialect, DialectName, RequestFacts, Rule, Spec};
 use serde_json::{Map, Value};
+
+/// A dialect of a spec that this build speaks. What writes or reads it matches on the name, so that a dialect file
+/// without its code does not build.
+#[derive(Debug, Clone, Copy)]
+pub struct Spoken<'s> {
+    /// Which it is.
+    pub name: DialectName,
+    /// Its file.
+    pub file: &'s Dialect,
+}
+
+impl<'s> Spoken<'s> {
+    /// Returns the dialect with this id; `None` if the spec has none or this build does not speak it.
+    pub fn named(spec: &'s Spec, id: &str) -> Option<Spoken<'s>> {
+        Some(Spoken { name: DialectName::named(id)?, file: spec.dialect(id)? })
+    }
+
+    /// Returns the body of a request.
+    ///
+    /// # Errors
+    /// None that valid text can cause; the serializer's words are passed on rather than hidden.
+    pub fn request(&self, rules: &[Rule], ask: &Ask<'_>) -> Result<String, serde_json::Error> {
+        match self.name {
+            DialectName::OpenaiChat => openai_chat::request(rules, self.file, ask),
+        }
+    }
+}
 
 /// What a request asks for.
 #[derive(Debug, Clone, Copy)]

@@ -12,7 +12,7 @@ use std::borrow::Cow;
 ///
 /// # Errors
 /// None that valid text can cause; the serializer's words are passed on rather than hidden.
-pub fn request(
+pub(super) fn request(
     rules: &[Rule],
     dialect: &Dialect,
     ask: &Ask<'_>,

@@ -13,9 +13,12 @@ mod wait;
 
 pub use calls::{CallPiece, Calls, Finished};
 
+use crate::dialect::Spoken;
 use crate::event::{Event, Failure, Finish};
 use crate::quirk;
-use crate::spec::{Action, Dialect, FinishFacts, FrameFacts, Rule, Spec, StreamLimits};
+use crate::spec::{
+    Action, Dialect, DialectName, FinishFacts, FrameFacts, Rule, Spec, StreamLimits,
+};
 use draft::Draft;
 use failure::{Around, Words};
 use openai_chat::OpenaiChat;
@@ -103,7 +106,11 @@ struct State<'s> {
 
 impl<'s> Reply<'s> {
     /// Returns a reply of which nothing came yet.
-    pub fn new(spec: &'s Spec, dialect: &'s Dialect, context: &'s Context) -> Reply<'s> {
+    pub fn new(spec: &'s Spec, dialect: Spoken<'s>, context: &'s Context) -> Reply<'s> {
+        let Spoken { name, file: dialect } = dialect;
+        let reader = match name {
+            DialectName::OpenaiChat => OpenaiChat::new(&dialect.reply),
+        };
         Reply {
             frames: Frames::new(spec.limits.stream.frame_bytes),
             state: State {
@@ -113,7 +120,7 @@ impl<'s> Reply<'s> {
                 context,
                 status: 200,
                 headers: Value::Object(Map::new()),
-                reader: OpenaiChat::new(&dialect.reply),
+                reader,
                 draft: Draft::new(dialect, context, spec.limits.stream.frame_bytes),
                 framed: false,
                 done: false,

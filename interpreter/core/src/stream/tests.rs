@@ -1,6 +1,7 @@
 //! Hostile input, sizes and what cases cannot ask: any bytes, any cuts, bounded memory.
 
 use super::{Context, Ending, Reply};
+use crate::dialect::Spoken;
 use crate::event::Event;
 use crate::spec::{Spec, packed};
 use proptest::prelude::*;
@@ -10,7 +11,7 @@ static SPEC: LazyLock<Spec> = LazyLock::new(|| packed().unwrap());
 
 fn events(chunks: &[&[u8]], status: u16, context: &Context) -> Vec<Event> {
     let (mut reply, mut out) =
-        (Reply::new(&SPEC, SPEC.dialect("openai-chat").unwrap(), context), Vec::new());
+        (Reply::new(&SPEC, Spoken::named(&SPEC, "openai-chat").unwrap(), context), Vec::new());
     reply.status(status, [("Retry-After", "3")]);
     chunks.iter().for_each(|chunk| reply.push(chunk, &mut out));
     reply.end(&Ending::Complete, &mut out);
@@ -120,7 +121,7 @@ fn limited(frame_bytes: usize) -> Spec {
 #[test]
 fn an_endless_line_is_given_up_and_not_kept() {
     let (spec, context) = (limited(1000), context());
-    let dialect = spec.dialect("openai-chat").unwrap();
+    let dialect = Spoken::named(&spec, "openai-chat").unwrap();
     for start in ["data: ", "", "{", "data: x\ndata: ", "<html>"] {
         let (mut reply, mut out) = (Reply::new(&spec, dialect, &context), Vec::new());
         reply.push(start.as_bytes(), &mut out);
@@ -143,7 +144,7 @@ fn a_block_that_never_closes_becomes_text() {
         )
     });
     let (mut reply, mut out) =
-        (Reply::new(&spec, spec.dialect("openai-chat").unwrap(), &context), Vec::new());
+        (Reply::new(&spec, Spoken::named(&spec, "openai-chat").unwrap(), &context), Vec::new());
     reply.push(body.as_bytes(), &mut out);
     let shown: usize =
         out.iter().map(|event| if let Event::Text { text } = event { text.len() } else { 0 }).sum();
