@@ -83,6 +83,26 @@ fn answers_are_compared() {
 }
 
 #[test]
+fn a_wrong_peer_fails_a_run_that_is_right_here() {
+    let cases = r#"{ "area": "hardline", "cases": [
+        { "name": "root", "in": { "command": "rm -rf /" }, "expect": { "rule": "wipe-system" } },
+        { "name": "a folder", "in": { "command": "rm -rf build" }, "expect": { "rule": null } } ] }"#;
+    let peer = |out: &str| {
+        let greeting = r#"{"version":"9.9","areas":["hardline"],"name":"shell"}"#;
+        let body = format!("read -r line; printf '%s\\n' '{greeting}'; reply '{{\"out\":{out}}}'");
+        report(cases, PATIENT, &shell(&body))
+    };
+    let (outcome, lines) = peer(r#"{"rule":null}"#);
+    assert_eq!(outcome, Outcome::Failed);
+    let wrong = r#"fail hardline/root: expected {"rule":"wipe-system"}, peer {"rule":null}"#;
+    assert_eq!(lines[1..], [wrong, "1 passed, 1 failed, 0 skipped"]);
+    let (outcome, lines) = peer(r#"{"rule":"wipe-system"}"#);
+    assert_eq!(outcome, Outcome::Failed);
+    let wrong = r#"fail hardline/a folder: expected {"rule":null}, peer {"rule":"wipe-system"}"#;
+    assert_eq!(lines[1..], [wrong, "1 passed, 1 failed, 0 skipped"]);
+}
+
+#[test]
 fn a_peer_need_not_know_about_specs() {
     check(
         PATIENT,

@@ -1,6 +1,6 @@
 //! The program without a model, and the support itself, tried with a shell in the program's place.
 
-use crate::support::{Home, Session, check};
+use crate::support::{Home, LEMBAS, Session, check};
 use lembas_scripted_server::{Reply, Scenario, Server};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
@@ -51,6 +51,18 @@ fn what_differs_is_reported() {
         Session { scenario: Scenario::new().reply(Reply::text("hi")), ..shell(&argv) },
         "replies[0] was never asked",
     );
+}
+
+#[test]
+fn the_program_agrees_with_itself_as_a_peer() {
+    let home = Home::at("http://127.0.0.1:9", "", "");
+    let peer = format!("'{LEMBAS}' conformance --serve");
+    let ran = home.run(&["conformance", "--peer", &peer]);
+    assert_eq!(ran.code, Some(0), "{}{}", ran.stdout, ran.stderr);
+    let last = ran.stdout.lines().last().unwrap();
+    let passed = last.strip_suffix(" passed, 0 failed, 0 skipped");
+    let passed: usize = passed.and_then(|count| count.parse().ok()).unwrap_or_default();
+    assert!(passed >= 300, "{last}");
 }
 
 #[test]

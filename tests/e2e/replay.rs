@@ -137,6 +137,20 @@ fn a_spec_in_a_directory() {
 }
 
 #[test]
+fn a_sentence_of_a_tool_is_data() {
+    check(Session {
+        files: &[("a.txt", "")],
+        spec: &[("tools/read.json", "/says/empty", json!("Not a word in {{ path }}."))],
+        scenario: Scenario::new()
+            .reply(Reply::call("read", json!({"path": "a.txt"})))
+            .reply(Reply::text("ok")),
+        argv: &["run", "--json", "go"],
+        results: Some(&["Not a word in a.txt."]),
+        ..Session::default()
+    });
+}
+
+#[test]
 fn a_dialect_that_only_the_spec_knows() {
     let home = Home::at("http://127.0.0.1:9", "", "");
     let folder = home.spec(&[]);
