@@ -7,6 +7,7 @@ mod config;
 mod engine;
 mod project;
 mod provider;
+mod regular;
 mod run;
 mod stop;
 mod tools;

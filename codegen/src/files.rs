@@ -1,6 +1,18 @@
 //! The texts of a spec, from a directory or from the binary. The only place of this crate that reads a disk.
 
-use std::{borrow::Cow, collections::BTreeMap, fs, io, path::Path};
+use std::{
+    borrow::Cow,
+    collections::BTreeMap,
+    fs,
+    io::{self, Read},
+    path::Path,
+};
+
+/// The most bytes of one file of a spec.
+const MAX_BYTES: u64 = 16 * 1024 * 1024;
+
+/// The most entries of a spec directory and all below it: what has more is no spec, or its links lead in circles.
+const MAX_ENTRIES: usize = 10_000;
 
 /// The files of a spec: name inside the spec directory (`/`-separated) to text, in name order.
 #[derive(Debug, Clone, Default)]
@@ -15,18 +27,24 @@ impl Files {
     /// Reads every `.json`, `.md` and `VERSION` file below `dir`; hidden files are left out.
     ///
     /// # Errors
-    /// A directory or file that cannot be read, or that is not UTF-8, with its path in the message.
+    /// A directory or file that cannot be read, is too large, is no regular file or not UTF-8, with its path in the
+    /// message.
     pub fn read(dir: &Path) -> io::Result<Files> {
         let mut files = Files::default();
-        files.walk(dir, "")?;
+        files.walk(dir, "", &mut 0)?;
         Ok(files)
     }
 
-    fn walk(&mut self, dir: &Path, prefix: &str) -> io::Result<()> {
+    fn walk(&mut self, dir: &Path, prefix: &str, seen: &mut usize) -> io::Result<()> {
         let named = |error: io::Error, path: &Path| {
             io::Error::new(error.kind(), format!("{}: {error}", path.display()))
         };
         for entry in fs::read_dir(dir).map_err(|e| named(e, dir))? {
+            *seen += 1;
+            if *seen > MAX_ENTRIES {
+                let message = format!("more than {MAX_ENTRIES} entries; this is no spec directory");
+                return Err(named(io::Error::other(message), dir));
+            }
             let path = entry.map_err(|e| named(e, dir))?.path();
             let Some(stem) = path.file_name().and_then(|n| n.to_str()) else { continue };
             let name = format!("{prefix}{stem}");
@@ -34,9 +52,9 @@ impl Files {
                 continue;
             }
             if path.is_dir() {
-                self.walk(&path, &format!("{name}/"))?;
+                self.walk(&path, &format!("{name}/"), seen)?;
             } else if is_spec_file(stem) {
-                let text = fs::read_to_string(&path).map_err(|e| named(e, &path))?;
+                let text = read(&path).map_err(|e| named(e, &path))?;
                 self.0.insert(name, Cow::Owned(text));
             }
         }
@@ -69,6 +87,20 @@ impl Files {
     }
 }
 
+/// Reads a file of bounded size. What is no regular file is not opened: a FIFO or device would be waited for.
+fn read(path: &Path) -> io::Result<String> {
+    if !fs::metadata(path)?.is_file() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file"));
+    }
+    let mut text = String::new();
+    let taken = fs::File::open(path)?.take(MAX_BYTES + 1).read_to_string(&mut text)?;
+    if u64::try_from(taken).unwrap_or(u64::MAX) > MAX_BYTES {
+        let message = format!("it is larger than {} MiB", MAX_BYTES / 1024 / 1024);
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, message));
+    }
+    Ok(text)
+}
+
 fn is_spec_file(name: &str) -> bool {
     name == "VERSION" || name.ends_with(".json") || name.ends_with(".md")
 }
@@ -82,5 +114,39 @@ mod tests {
         let files =
             Files::packed(&[("tools/read.json", ""), ("tools/x/y.json", ""), ("tools/a.md", "")]);
         assert_eq!(files.stems("tools", "json"), ["read"]);
+    }
+
+    /// Asserts what is said of a directory that `make` filled.
+    fn refused(make: impl Fn(&Path), expected: &str) {
+        let dir = tempfile::tempdir().unwrap();
+        make(dir.path());
+        let error = Files::read(dir.path()).unwrap_err().to_string();
+        assert!(error.contains(expected), "{error} does not say {expected}");
+    }
+
+    #[test]
+    fn only_regular_files_are_read() {
+        use std::os::unix::fs::symlink;
+        let fifo = |dir: &Path| {
+            let made = std::process::Command::new("mkfifo").arg(dir.join("x.json")).status();
+            assert!(made.unwrap().success());
+        };
+        refused(fifo, "x.json: it is not a regular file");
+        refused(
+            |dir| symlink("/dev/zero", dir.join("VERSION")).unwrap(),
+            "VERSION: it is not a regular file",
+        );
+        let large = |dir: &Path| {
+            fs::File::create(dir.join("a.md")).unwrap().set_len(MAX_BYTES + 1).unwrap()
+        };
+        refused(large, "a.md: it is larger than 16 MiB");
+        let circles = |dir: &Path| {
+            ["a", "b"].iter().for_each(|name| symlink(dir, dir.join(name)).unwrap());
+        };
+        refused(circles, "more than 10000 entries");
+        let dir = tempfile::tempdir().unwrap();
+        fs::create_dir(dir.path().join("x.json")).unwrap();
+        fs::write(dir.path().join("x.json/y.md"), "text").unwrap();
+        assert_eq!(Files::read(dir.path()).unwrap().text("x.json/y.md"), Some("text"));
     }
 }

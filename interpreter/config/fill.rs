@@ -2,11 +2,11 @@
 //! What is filled in is never read again for placeholders and never shown in an error.
 
 use super::place::escape;
+use crate::regular;
 use serde_json::Value;
 use std::{
     ffi::OsString,
-    fs,
-    io::Read,
+    io::ErrorKind,
     path::{Path, PathBuf},
 };
 
@@ -58,21 +58,16 @@ impl Filler<'_> {
     fn file(&self, name: &str) -> Result<String, String> {
         let path = self.path(name)?;
         let shown = path.display();
-        let found =
-            fs::metadata(&path).map_err(|error| format!("{shown} cannot be read: {error}"))?;
-        if !found.is_file() {
-            return Err(format!("{shown} is not a regular file"));
-        }
-        let mut text = String::new();
-        let opened = fs::File::open(&path);
-        let read = opened.and_then(|opened| opened.take(MAX_BYTES + 1).read_to_string(&mut text));
-        match read {
-            Err(error) => Err(format!("{shown} cannot be read: {error}")),
-            Ok(size) if size as u64 > MAX_BYTES => {
-                Err(format!("{shown} is larger than {} KiB", MAX_BYTES / 1024))
-            }
-            Ok(_) if text.trim().is_empty() => Err(format!("{shown} is empty")),
-            Ok(_) => Ok(text.trim_end().to_string()),
+        match regular::text(&path, MAX_BYTES) {
+            Ok(text) if text.trim().is_empty() => Err(format!("{shown} is empty")),
+            Ok(text) => Ok(text.trim_end().to_string()),
+            Err(error) => Err(match error.kind() {
+                ErrorKind::InvalidInput => format!("{shown} is not a regular file"),
+                ErrorKind::FileTooLarge => {
+                    format!("{shown} is larger than {} KiB", MAX_BYTES / 1024)
+                }
+                _ => format!("{shown} cannot be read: {error}"),
+            }),
         }
     }
 

@@ -2,6 +2,7 @@
 //! Nothing of a project's own configuration is opened here or, without a `Trusted`, anywhere.
 
 use super::paths::{CONFIG_FILE, Paths, is_too_wide};
+use crate::regular;
 use serde::{Deserialize, Serialize};
 use std::{
     fs,
@@ -11,6 +12,9 @@ use std::{
 
 /// The entries that make a directory a project.
 const MARKS: [&str; 3] = [".git", ".agent", ".lembas"];
+
+/// The most bytes of the list, which holds a path for every trusted project.
+const MAX_BYTES: u64 = 1 << 24;
 
 /// The project a session works in.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -117,7 +121,7 @@ impl Trust {
     }
 
     fn read(&self) -> Result<List, String> {
-        match fs::read(&self.file) {
+        match regular::bytes(&self.file, MAX_BYTES) {
             Ok(bytes) => serde_json::from_slice(&bytes).map_err(|error| {
                 format!(
                     "{} is damaged ({error}); remove it, and every directory is asked about again.",

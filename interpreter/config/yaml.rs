@@ -5,11 +5,12 @@ use super::{
     place::{Places, escape},
     problem::{Place, Problem},
 };
+use crate::regular;
 use serde_json::{Map, Value};
 use std::{
     cell::OnceCell,
     fs,
-    io::{ErrorKind, Read},
+    io::ErrorKind,
     path::{Path, PathBuf},
 };
 
@@ -66,34 +67,24 @@ pub(crate) fn read(file: &Path) -> Result<Option<Document>, Vec<Problem>> {
 
 /// Reads the bytes of a regular file of bounded size; the error is a sentence about the file.
 fn bytes(file: &Path) -> Result<Option<Vec<u8>>, String> {
-    let found = match fs::metadata(file) {
-        Ok(found) => found,
-        Err(error)
-            if error.kind() == ErrorKind::NotFound && fs::symlink_metadata(file).is_err() =>
-        {
-            return Ok(None);
-        }
-        Err(error) if error.kind() == ErrorKind::NotFound => {
-            return Err(
-                "is a link to a file that does not exist; remove it or put the file there".into()
-            );
-        }
-        Err(error) => return Err(format!("cannot be read: {error}")),
+    let error = match regular::bytes(file, MAX_BYTES) {
+        Ok(bytes) => return Ok(Some(bytes)),
+        Err(error) => error,
     };
-    if !found.is_file() {
-        return Err("is not a regular file; a file with YAML text is needed here".into());
-    }
-    let mut bytes = Vec::new();
-    let opened = fs::File::open(file);
-    let read = opened.and_then(|opened| opened.take(MAX_BYTES + 1).read_to_end(&mut bytes));
-    match read {
-        Err(error) => Err(format!("cannot be read: {error}")),
-        Ok(size) if size as u64 > MAX_BYTES => Err(format!(
+    Err(match error.kind() {
+        ErrorKind::NotFound if fs::symlink_metadata(file).is_err() => return Ok(None),
+        ErrorKind::NotFound => {
+            "is a link to a file that does not exist; remove it or put the file there".into()
+        }
+        ErrorKind::InvalidInput => {
+            "is not a regular file; a file with YAML text is needed here".into()
+        }
+        ErrorKind::FileTooLarge => format!(
             "is larger than {} KiB; a configuration file is read only up to there",
             MAX_BYTES / 1024
-        )),
-        Ok(_) => Ok(Some(bytes)),
-    }
+        ),
+        _ => format!("cannot be read: {error}"),
+    })
 }
 
 /// Reads `bytes` as the content of `file`.

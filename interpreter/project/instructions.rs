@@ -1,10 +1,7 @@
 //! The instructions a trusted project ships for agents. An untrusted project's are not opened.
 
-use std::{
-    fs,
-    io::{self, Read},
-    path::Path,
-};
+use crate::regular;
+use std::{io::ErrorKind, path::Path};
 
 /// The files that are looked for, and how much of one is taken.
 pub(crate) struct Looked<'a> {
@@ -29,34 +26,19 @@ pub(crate) struct Instruction {
 pub(crate) fn instructions(root: &Path, looked: &Looked<'_>) -> Result<Vec<Instruction>, String> {
     for name in looked.names {
         let path = root.join(name);
-        match read(&path, looked.max_bytes) {
+        match regular::text(&path, looked.max_bytes) {
             Ok(text) => return Ok(vec![Instruction { path: name.clone(), text }]),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
             Err(error) => return Err(format!("{} was left out: {error}.", path.display())),
         }
     }
     Ok(Vec::new())
 }
 
-fn read(path: &Path, most: u64) -> io::Result<String> {
-    let file = fs::File::open(path)?;
-    if !file.metadata()?.is_file() {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no file"));
-    }
-    let mut text = String::new();
-    let taken = file.take(most + 1).read_to_string(&mut text)?;
-    if u64::try_from(taken).unwrap_or(u64::MAX) > most {
-        return Err(io::Error::new(
-            io::ErrorKind::FileTooLarge,
-            format!("it is larger than {most} bytes"),
-        ));
-    }
-    Ok(text)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     fn check(files: &[(&str, &str)], expected: Result<&[&str], &str>) {
         let dir = tempfile::tempdir().unwrap();
@@ -80,5 +62,14 @@ mod tests {
         check(&[("CLAUDE.md", "b")], Ok(&["b"]));
         check(&[("CLAUDE.md", "b"), ("AGENTS.md", "a")], Ok(&["a"]));
         check(&[("AGENTS.md", "more than ten")], Err("larger than 10 bytes"));
+    }
+
+    #[test]
+    fn a_fifo_is_not_waited_for() {
+        let dir = tempfile::tempdir().unwrap();
+        regular::tests::fifo(&dir.path().join("AGENTS.md"));
+        let found =
+            instructions(dir.path(), &Looked { names: &["AGENTS.md".into()], max_bytes: 9 });
+        assert!(found.err().unwrap().contains("AGENTS.md was left out: it is not a regular file"));
     }
 }

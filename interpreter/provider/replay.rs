@@ -1,10 +1,14 @@
 //! Answers requests from a recording, without a network. The chunks come as they were recorded, without the waits.
 
 use super::{Body, Opened, failed, record::FORMAT};
+use crate::regular;
 use base64::{Engine, prelude::BASE64_STANDARD};
 use lembas_core::event::Failure;
 use serde_json::{Map, Value};
-use std::{collections::VecDeque, fs, path::Path};
+use std::{collections::VecDeque, path::Path};
+
+/// The most bytes of a recording; it is held in memory whole.
+const MAX_BYTES: u64 = 1 << 28;
 
 /// A recording that is being played.
 pub(crate) struct Recording {
@@ -24,7 +28,7 @@ impl Recording {
     /// One line per problem, with file and line.
     pub(crate) fn read(path: &Path) -> Result<Recording, Vec<String>> {
         let file = path.display().to_string();
-        let text = fs::read_to_string(path)
+        let text = regular::text(path, MAX_BYTES)
             .map_err(|error| vec![format!("{file}:1: the recording cannot be read: {error}")])?;
         let mut reader = Reader {
             file: file.clone(),
@@ -178,6 +182,7 @@ impl Reader {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     fn check(text: &str, problems: &[&str]) {
         let dir = tempfile::tempdir().unwrap();
