@@ -19,11 +19,12 @@ use crate::{
     tools::Toolbox,
 };
 use lembas_core::{
+    check,
     dialect::Spoken,
     message::{Message, Role},
     permission::{Layer, Policy, Scope},
     prompt,
-    spec::{self, Files, Limits, PromptFacts, Spec, Tool, ToolSpec, Whole},
+    spec::{self, Files, Limits, PromptFacts, Spec, Tool, ToolSpec},
     stream::Context,
 };
 use serde_json::json;
@@ -75,9 +76,7 @@ pub(crate) fn spec(dir: Option<&Path>) -> Result<Spec, Stop> {
         Stop::problems(problems.into_iter().map(|problem| format!("{}/{problem}", dir.display())))
     };
     let files = Files::read(dir).map_err(|error| Stop::usage(error.to_string()))?;
-    let whole = Whole::load(&files, &spec::schemas()).map_err(located)?;
-    let wrong = lembas_core::examples::problems(&whole.spec);
-    if wrong.is_empty() { Ok(whole.spec) } else { Err(located(wrong)) }
+    check::whole(&files).map(|whole| whole.spec).map_err(located)
 }
 
 impl<'s> Session<'s> {

@@ -179,7 +179,8 @@ fn code(root: &Path, whole: &Whole) -> String {
         )
         .unwrap();
     }
-    out.push_str("}\npub fn speak(dialect: spec::DialectName) {\n    match dialect {\n");
+    out.push_str("}\npub const SAID: spec::ReadSay = spec::ReadSay::More;");
+    out.push_str("\npub fn speak(dialect: spec::DialectName) {\n    match dialect {\n");
     for dialect in &whole.spec.dialects {
         writeln!(out, "        spec::DialectName::{} => {{}}", camel(&dialect.id)).unwrap();
     }
@@ -254,9 +255,11 @@ fn what_has_no_handler_stops_the_build() {
             Change::Add("tools/wc.json", tool.to_string()),
             Change::Add("conformance/elvish.json", area.into()),
             Change::Replace("acp.md", "### `session/cancel`", METHOD),
+            Change::Replace("tools/read.json", "\"more\":", "\"further\":"),
         ],
         &[
             "{tools}: error[E0046]: not all trait items implemented, missing: `wc`",
+            "named `More` found for enum `ReadSay`",
             "{answers}: error[E0046]: not all trait items implemented, missing: `elvish`",
             "{agent}: error[E0046]: not all trait items implemented, missing: `session_sing`",
         ],

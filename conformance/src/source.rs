@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use lembas_core::{
-    examples,
+    check,
     spec::{self, CaseFile, Files, Problem, Spec, Whole, cases},
 };
 use serde_json::Value;
@@ -77,7 +77,7 @@ fn in_directory(dir: &Path) -> Result<(Spec, Vec<Suite>), Error> {
 /// Reads a spec directory, checks all of it and runs the examples of its rules.
 pub(crate) fn directory(dir: &Path) -> Result<(Files, Whole), Error> {
     let files = Files::read(dir).map_err(|error| Error::input(error.to_string()))?;
-    let whole = checked(&files).map_err(|problems| Error::problems(dir, &problems))?;
+    let whole = check::whole(&files).map_err(|problems| Error::problems(dir, &problems))?;
     Ok((files, whole))
 }
 
@@ -85,16 +85,9 @@ pub(crate) fn directory(dir: &Path) -> Result<(Files, Whole), Error> {
 pub(crate) fn whole(dir: Option<&Path>) -> Result<Whole, Error> {
     match dir {
         Some(dir) => Ok(directory(dir)?.1),
-        None => checked(&Files::packed(spec::PACK))
+        None => check::whole(&Files::packed(spec::PACK))
             .map_err(|problems| Error::problems(Path::new("harness"), &problems)),
     }
-}
-
-/// Checks everything in `files` and runs the examples of its rules.
-fn checked(files: &Files) -> Result<Whole, Vec<Problem>> {
-    let whole = Whole::load(files, &spec::schemas())?;
-    let problems = examples::problems(&whole.spec);
-    if problems.is_empty() { Ok(whole) } else { Err(problems) }
 }
 
 /// Reads a file of cases that belongs to no spec. Its area stands inside, so it may have any name.

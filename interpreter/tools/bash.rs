@@ -3,7 +3,7 @@
 
 use super::output::{Kept, Output};
 use super::{Outcome, Shared, file};
-use lembas_core::spec::{BashArgs, BashLimits};
+use lembas_core::spec::{BashArgs, BashLimits, BashSay};
 use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
 use serde_json::{Value, json};
 use std::io;
@@ -42,14 +42,14 @@ pub(super) async fn run(shared: &Shared, stop: &CancellationToken, args: &BashAr
     let folder =
         args.workdir.as_deref().map_or_else(|| shared.cwd.clone(), |given| shared.path(given));
     if !folder.is_dir() {
-        return shared.fails("bash", "workdir", &json!({"path": shared.shown(&folder)}));
+        return shared.fails(BashSay::Workdir, &json!({"path": shared.shown(&folder)}));
     }
     let asked = args.timeout_ms.and_then(|ms| u64::try_from(ms).ok()).unwrap_or(limits.timeout_ms);
     let ms = asked.min(limits.max_timeout_ms);
     let mut job = match start(&args.command, &folder, limits) {
         Ok(job) => job,
         Err(error) => {
-            return shared.fails("bash", "failed", &json!({"error": file::words(&error)}));
+            return shared.fails(BashSay::Failed, &json!({"error": file::words(&error)}));
         }
     };
     let end = job.wait(Duration::from_millis(ms), stop).await;
@@ -62,19 +62,19 @@ pub(super) async fn run(shared: &Shared, stop: &CancellationToken, args: &BashAr
     let mut values =
         json!({"output": output, "before": before, "code": null, "ms": ms, "most": most});
     let key = match (end, status) {
-        (End::TimedOut, _) => "timeout",
-        (End::Stopped, _) => "cancelled",
+        (End::TimedOut, _) => BashSay::Timeout,
+        (End::Stopped, _) => BashSay::Cancelled,
         (End::Exited, Some(status)) => exited(&mut values, status),
-        (End::Exited, None) => "ended",
+        (End::Exited, None) => BashSay::Ended,
     };
-    let failed = key != "ended" || values["code"] != 0;
-    Outcome { text: shared.say("bash", key, &values), error: failed }
+    let failed = key != BashSay::Ended || values["code"] != 0;
+    Outcome { text: shared.say(key, &values), error: failed }
 }
 
-fn exited(values: &mut Value, status: ExitStatus) -> &'static str {
+fn exited(values: &mut Value, status: ExitStatus) -> BashSay {
     values["code"] = json!(status.code());
     values["signal"] = json!(status.signal());
-    if status.signal().is_some() { "signal" } else { "ended" }
+    if status.signal().is_some() { BashSay::Signal } else { BashSay::Ended }
 }
 
 /// Returns the output as the model gets it.
@@ -84,14 +84,14 @@ fn text(shared: &Shared, kept: &Kept) -> String {
         if !text.ends_with('\n') {
             text.push('\n');
         }
-        text.push_str(&shared.say("bash", "left_out", &json!({"bytes": kept.left})));
+        text.push_str(&shared.say(BashSay::LeftOut, &json!({"bytes": kept.left})));
         text.push('\n');
         text.push_str(&kept.tail);
     }
     let mut text = text.trim_end_matches('\n').to_owned();
     if kept.foreign {
         text.push('\n');
-        text.push_str(&shared.say("bash", "foreign", &json!({})));
+        text.push_str(&shared.say(BashSay::Foreign, &json!({})));
     }
     text
 }

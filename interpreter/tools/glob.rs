@@ -2,7 +2,7 @@
 
 use super::{Outcome, Shared, list, read, walk};
 use globset::{GlobBuilder, GlobMatcher};
-use lembas_core::spec::GlobArgs;
+use lembas_core::spec::{GlobArgs, GlobSay};
 use serde_json::json;
 use std::cmp::Reverse;
 use std::fs::Metadata;
@@ -17,7 +17,7 @@ pub(super) fn run(shared: &Shared, stop: &CancellationToken, args: &GlobArgs) ->
         return read::missing(shared, &path, &shown);
     }
     let Some(pattern) = inside(&path, &args.pattern) else {
-        return shared.fails("glob", "outside", &json!({"pattern": args.pattern, "path": shown}));
+        return shared.fails(GlobSay::Outside, &json!({"pattern": args.pattern, "path": shown}));
     };
     let (base, rest) = literal_part(&path, pattern);
     let Some(rest) = rest else { return Outcome::done(shared.shown(&base)) };
@@ -25,11 +25,8 @@ pub(super) fn run(shared: &Shared, stop: &CancellationToken, args: &GlobArgs) ->
         Ok(matcher) => matcher,
         Err(error) => {
             let error = error.kind().to_string();
-            return shared.fails(
-                "glob",
-                "pattern",
-                &json!({"pattern": args.pattern, "error": error}),
-            );
+            return shared
+                .fails(GlobSay::Pattern, &json!({"pattern": args.pattern, "error": error}));
         }
     };
     let mut found = walk::files(&base, stop, |entry| {
@@ -40,11 +37,11 @@ pub(super) fn run(shared: &Shared, stop: &CancellationToken, args: &GlobArgs) ->
         })
     });
     if found.is_empty() {
-        return shared.tells("glob", "none", &json!({"pattern": args.pattern, "path": shown}));
+        return shared.tells(GlobSay::None, &json!({"pattern": args.pattern, "path": shown}));
     }
     found.sort_unstable();
     let lines: Vec<_> = found.iter().map(|(_, path)| shared.shown(path)).collect();
-    Outcome::done(list::bounded(shared, "glob", &lines, shared.limits().glob.results))
+    Outcome::done(list::bounded(shared, GlobSay::More, &lines, shared.limits().glob.results))
 }
 
 /// Returns the pattern relative to `path`; nothing when it leads out of it, where nobody judged the call.

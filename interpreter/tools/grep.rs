@@ -6,7 +6,7 @@ use globset::GlobMatcher;
 use grep_matcher::Matcher;
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContext, SinkMatch};
-use lembas_core::spec::GrepArgs;
+use lembas_core::spec::{GlobSay, GrepArgs, GrepSay};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::io;
@@ -25,7 +25,7 @@ pub(super) fn run(shared: &Shared, stop: &CancellationToken, args: &GrepArgs) ->
         Ok(filter) => filter,
         Err(error) => {
             let values = json!({"pattern": args.glob, "error": error.kind().to_string()});
-            return shared.fails("glob", "pattern", &values);
+            return shared.fails(GlobSay::Pattern, &values);
         }
     };
     let (matcher, note) = match compile(args, args.literal.unwrap_or(false)) {
@@ -186,26 +186,29 @@ impl Job<'_> {
             let searched = self.searched.load(Ordering::Relaxed);
             let (pattern, glob) = (&self.args.pattern, &self.args.glob);
             notes.push((
-                "none",
+                GrepSay::None,
                 json!({"pattern": pattern, "path": shown, "glob": glob, "files": searched}),
             ));
         } else if found.matches > told {
             let left = found.matches - told;
-            notes.push(("more", json!({"left": left, "all": found.matches, "files": found.files})));
+            notes.push((
+                GrepSay::More,
+                json!({"left": left, "all": found.matches, "files": found.files}),
+            ));
         }
         let withheld = self.withheld.load(Ordering::Relaxed);
         if withheld > 0 {
-            notes.push(("withheld", json!({"count": withheld})));
+            notes.push((GrepSay::Withheld, json!({"count": withheld})));
         }
-        notes.extend(note.map(|note| ("literal", note)));
+        notes.extend(note.map(|note| (GrepSay::Literal, note)));
         if skipped > 0 {
             notes.push((
-                "skipped",
+                GrepSay::Skipped,
                 json!({"count": skipped, "most": self.shared.limits().max_file_bytes}),
             ));
         }
         for (key, values) in notes {
-            text.push_str(&self.shared.say("grep", key, &values));
+            text.push_str(&self.shared.say(key, &values));
             text.push('\n');
         }
         text.trim_end_matches('\n').to_owned()
@@ -274,7 +277,7 @@ impl Collect<'_> {
         let part = String::from_utf8_lossy(part);
         let part = part.trim_matches(char::REPLACEMENT_CHARACTER);
         let before = if start > 0 { "…" } else { "" };
-        let left = self.job.shared.say("grep", "cut_line", &json!({"left": line.len() - most}));
+        let left = self.job.shared.say(GrepSay::CutLine, &json!({"left": line.len() - most}));
         format!("{before}{part}{left}")
     }
 }

@@ -1,7 +1,7 @@
 //! `list`: what a directory holds, sorted, as far as searches see it.
 
 use super::{Outcome, Shared, read, walk};
-use lembas_core::spec::ListArgs;
+use lembas_core::spec::{ListArgs, ListSay, Sentence};
 use serde_json::json;
 use std::fs;
 use std::path::Path;
@@ -15,12 +15,12 @@ pub(super) fn run(shared: &Shared, stop: &CancellationToken, args: &ListArgs) ->
             let depth = args.depth.and_then(|depth| usize::try_from(depth).ok()).unwrap_or(1);
             let text = entries(shared, &path, depth, stop);
             Outcome::done(if text.is_empty() {
-                shared.say("list", "empty", &json!({"path": shown}))
+                shared.say(ListSay::Empty, &json!({"path": shown}))
             } else {
                 text
             })
         }
-        Ok(found) => shared.fails("list", "file", &json!({"path": shown, "bytes": found.len()})),
+        Ok(found) => shared.fails(ListSay::File, &json!({"path": shown, "bytes": found.len()})),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
             read::missing(shared, &path, &shown)
         }
@@ -48,11 +48,16 @@ pub(super) fn entries(
         })
         .collect();
     names.sort_unstable();
-    bounded(shared, "list", &names, shared.limits().list.results)
+    bounded(shared, ListSay::More, &names, shared.limits().list.results)
 }
 
-/// Returns at most `most` of the lines, within the bytes of a result, and says how many were left out.
-pub(super) fn bounded(shared: &Shared, tool: &str, lines: &[String], most: usize) -> String {
+/// Returns at most `most` of the lines, within the bytes of a result, and says by `more` how many were left out.
+pub(super) fn bounded(
+    shared: &Shared,
+    more: impl Sentence,
+    lines: &[String],
+    most: usize,
+) -> String {
     let mut room = shared.limits().max_bytes;
     let fits = |line: &&String| {
         let fits = line.len() < room;
@@ -64,7 +69,7 @@ pub(super) fn bounded(shared: &Shared, tool: &str, lines: &[String], most: usize
     let mut text = shown.join("\n");
     if left > 0 {
         text.push('\n');
-        text.push_str(&shared.say(tool, "more", &json!({"left": left, "all": lines.len()})));
+        text.push_str(&shared.say(more, &json!({"left": left, "all": lines.len()})));
     }
     text
 }

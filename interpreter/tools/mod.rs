@@ -18,8 +18,8 @@ use crate::{
 };
 use lembas_core::say::say;
 use lembas_core::spec::{
-    BashArgs, EditArgs, GlobArgs, GrepArgs, ListArgs, ReadArgs, Spec, ToolLimits, ToolSpec, Tools,
-    WriteArgs,
+    BashArgs, EditArgs, GlobArgs, GrepArgs, ListArgs, ReadArgs, Sentence, Spec, ToolLimits,
+    ToolSpec, Tools, WriteArgs,
 };
 use serde_json::Value;
 use std::collections::HashMap;
@@ -71,19 +71,20 @@ impl Shared {
         self.spec.tool(id)
     }
 
-    /// Returns the sentence `key` of the tool `id` with `values`.
-    fn say(&self, id: &str, key: &str, values: &Value) -> String {
-        self.tool(id).map(|tool| say(&tool.says, key, values)).unwrap_or_else(|| key.to_owned())
+    /// Returns a sentence with `values`.
+    fn say(&self, sentence: impl Sentence, values: &Value) -> String {
+        let (tool, key) = (self.tool(sentence.tool().name()), sentence.key());
+        tool.map(|tool| say(&tool.says, key, values)).unwrap_or_else(|| key.to_owned())
     }
 
-    /// Returns the outcome of a call that did what it was asked, told by the sentence `key`.
-    fn tells(&self, id: &str, key: &str, values: &Value) -> Outcome {
-        Outcome::done(self.say(id, key, values))
+    /// Returns the outcome of a call that did what it was asked, told by a sentence.
+    fn tells(&self, sentence: impl Sentence, values: &Value) -> Outcome {
+        Outcome::done(self.say(sentence, values))
     }
 
-    /// Returns the outcome of a call that failed, told by the sentence `key`.
-    fn fails(&self, id: &str, key: &str, values: &Value) -> Outcome {
-        Outcome::failed(self.say(id, key, values))
+    /// Returns the outcome of a call that failed, told by a sentence.
+    fn fails(&self, sentence: impl Sentence, values: &Value) -> Outcome {
+        Outcome::failed(self.say(sentence, values))
     }
 
     /// Returns the path a call means.

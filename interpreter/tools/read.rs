@@ -2,7 +2,7 @@
 
 use super::file::{self, Print};
 use super::{Outcome, Shared, list, path};
-use lembas_core::spec::ReadArgs;
+use lembas_core::spec::{ReadArgs, ReadSay};
 use lembas_core::text::{self, Kind};
 use serde_json::json;
 use sha2::{Digest, Sha256};
@@ -37,9 +37,9 @@ pub(super) fn regular(shared: &Shared, path: &Path, shown: &str) -> Result<Metad
         Ok(found) if found.is_file() => Ok(found),
         Ok(found) if found.is_dir() => {
             let entries = list::entries(shared, path, 1, &CancellationToken::new());
-            Err(shared.fails("read", "directory", &json!({"path": shown, "entries": entries})))
+            Err(shared.fails(ReadSay::Directory, &json!({"path": shown, "entries": entries})))
         }
-        Ok(_) => Err(shared.fails("read", "special", &json!({"path": shown}))),
+        Ok(_) => Err(shared.fails(ReadSay::Special, &json!({"path": shown}))),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Err(missing(shared, path, shown)),
         Err(error) => Err(failed(shared, shown, 0, &error)),
     }
@@ -49,15 +49,19 @@ pub(super) fn regular(shared: &Shared, path: &Path, shown: &str) -> Result<Metad
 pub(super) fn missing(shared: &Shared, path: &Path, shown: &str) -> Outcome {
     let near = path::suggestions(&shared.root, path, shared.limits().read.suggestions);
     let near: Vec<_> = near.iter().map(|path| shared.shown(path)).collect();
-    shared.fails("read", "missing", &json!({"path": shown, "near": near}))
+    shared.fails(ReadSay::Missing, &json!({"path": shown, "near": near}))
 }
 
 /// Returns the answer for an error of the system.
 pub(super) fn failed(shared: &Shared, shown: &str, bytes: u64, error: &io::Error) -> Outcome {
     let most = shared.limits().max_file_bytes;
-    let key = if error.kind() == io::ErrorKind::FileTooLarge { "too_large" } else { "failed" };
+    let key = if error.kind() == io::ErrorKind::FileTooLarge {
+        ReadSay::TooLarge
+    } else {
+        ReadSay::Failed
+    };
     let values = json!({"path": shown, "error": file::words(error), "bytes": bytes, "most": most});
-    shared.fails("read", key, &values)
+    shared.fails(key, &values)
 }
 
 fn show(
@@ -75,15 +79,15 @@ fn show(
     let about = json!({"path": shown, "bytes": found.len(), "kind": image(&sample)});
     let whole = sample.len() < PIECE;
     let key = match text::kind(&sample, !whole) {
-        _ if image(&sample).is_some() => "image",
-        Kind::Wide => "wide",
-        Kind::Binary => "binary",
-        Kind::Foreign(_) if control(&sample) * CONTROL_SHARE > sample.len() => "binary",
-        _ if sample.is_empty() => "empty",
+        _ if image(&sample).is_some() => ReadSay::Image,
+        Kind::Wide => ReadSay::Wide,
+        Kind::Binary => ReadSay::Binary,
+        Kind::Foreign(_) if control(&sample) * CONTROL_SHARE > sample.len() => ReadSay::Binary,
+        _ if sample.is_empty() => ReadSay::Empty,
         _ => return pages(shared, stop, path, shown, file, found, args),
     };
-    let text = shared.say("read", key, &about);
-    if key == "empty" {
+    let text = shared.say(key, &about);
+    if key == ReadSay::Empty {
         shared.seen().insert(fs::canonicalize(path)?, file::print(&[]));
         return Ok(Outcome::done(text));
     }
@@ -119,18 +123,18 @@ fn pages(
     }
     if page.last == 0 {
         let values = json!({"path": shown, "lines": page.line, "offset": offset});
-        return Ok(shared.fails("read", "past_end", &values));
+        return Ok(shared.fails(ReadSay::PastEnd, &values));
     }
     let mut text = page.text;
     if page.line > page.last {
         let lines = print.map(|_| page.line);
         let values = json!({"first": offset, "last": page.last, "lines": lines});
-        text.push_str(&shared.say("read", "more", &values));
+        text.push_str(&shared.say(ReadSay::More, &values));
     }
     if let Some(line) = page.foreign {
         let end = if text.ends_with('\n') { "" } else { "\n" };
         text.push_str(end);
-        text.push_str(&shared.say("read", "foreign", &json!({"path": shown, "line": line})));
+        text.push_str(&shared.say(ReadSay::Foreign, &json!({"path": shown, "line": line})));
     }
     Ok(Outcome::done(text.trim_end_matches('\n').to_owned()))
 }
@@ -222,7 +226,7 @@ impl Page<'_> {
         self.text.push_str(&format!("{}\t{shown}", self.line));
         if cut {
             let left = length - content.len();
-            self.text.push_str(&self.shared.say("read", "cut_line", &json!({"left": left})));
+            self.text.push_str(&self.shared.say(ReadSay::CutLine, &json!({"left": left})));
         }
         self.text.push('\n');
         self.last = self.line;

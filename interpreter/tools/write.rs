@@ -1,7 +1,7 @@
 //! `write`: a whole file. A file that somebody else changed since it was read is left alone.
 
 use super::{Outcome, Shared, file};
-use lembas_core::spec::WriteArgs;
+use lembas_core::spec::{WriteArgs, WriteSay};
 use serde_json::json;
 use std::fs::{self, Metadata};
 use std::io::ErrorKind;
@@ -18,7 +18,7 @@ pub(super) fn run(shared: &Shared, args: &WriteArgs) -> Outcome {
 
 fn write(shared: &Shared, path: &Path, shown: &str, content: &[u8]) -> Result<String, String> {
     let failed = |error: std::io::Error| {
-        shared.say("write", "failed", &json!({"path": shown, "error": file::words(&error)}))
+        shared.say(WriteSay::Failed, &json!({"path": shown, "error": file::words(&error)}))
     };
     let before = match fs::metadata(path) {
         Err(error) if error.kind() != ErrorKind::NotFound => return Err(failed(error)),
@@ -27,29 +27,25 @@ fn write(shared: &Shared, path: &Path, shown: &str, content: &[u8]) -> Result<St
     let real = file::real(path).map_err(failed)?;
     let Some(found) = &before else {
         put(shared, &real, content, None).map_err(failed)?;
-        return Ok(shared.say(
-            "write",
-            "created",
-            &json!({"path": shown, "lines": lines(content)}),
-        ));
+        return Ok(shared.say(WriteSay::Created, &json!({"path": shown, "lines": lines(content)})));
     };
     if !found.is_file() {
-        let key = if found.is_dir() { "directory" } else { "special" };
-        return Err(shared.say("write", key, &json!({"path": shown})));
+        let key = if found.is_dir() { WriteSay::Directory } else { WriteSay::Special };
+        return Err(shared.say(key, &json!({"path": shown})));
     }
     let old = current(shared, &real, found).map_err(failed)?;
     if old.as_deref() == Some(content) {
         shared.seen().insert(real, file::print(content));
-        return Ok(shared.say("write", "unchanged", &json!({"path": shown})));
+        return Ok(shared.say(WriteSay::Unchanged, &json!({"path": shown})));
     }
     let print = old.as_deref().map(file::print);
     if print.is_some() && shared.seen().get(&real).is_some_and(|seen| Some(*seen) != print) {
-        return Err(shared.say("write", "stale", &json!({"path": shown})));
+        return Err(shared.say(WriteSay::Stale, &json!({"path": shown})));
     }
     put(shared, &real, content, before.as_ref()).map_err(failed)?;
     let values =
         json!({"path": shown, "lines": lines(content), "before": old.as_deref().map(lines)});
-    Ok(shared.say("write", "replaced", &values))
+    Ok(shared.say(WriteSay::Replaced, &values))
 }
 
 /// Returns what the file holds; nothing when that is too much to compare.

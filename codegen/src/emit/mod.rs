@@ -7,6 +7,7 @@ mod args;
 mod facts;
 mod names;
 mod pack;
+mod says;
 pub mod text;
 
 use crate::{files::Files, whole::Whole};
@@ -31,6 +32,7 @@ pub fn rust(whole: &Whole) -> String {
     action::emit(&mut out, rules);
     facts::emit(&mut out, &spec.records);
     args::emit(&mut out, &spec.tools);
+    says::emit(&mut out, &spec.tools);
     out
 }
 

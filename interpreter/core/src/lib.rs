@@ -4,6 +4,7 @@
 
 pub mod acp;
 pub mod call;
+pub mod check;
 pub mod dialect;
 pub mod edit;
 pub mod event;

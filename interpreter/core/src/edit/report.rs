@@ -1,7 +1,8 @@
 //! What the model is told about an edit, in the words of the spec.
 
-use super::{Edited, Refused};
+use super::{Difference, Edited, Reason, Refused};
 use crate::say::say;
+use crate::spec::EditSay;
 use lembas_codegen::spec::Tool;
 use serde_json::{Value, json};
 
@@ -15,14 +16,13 @@ pub fn changed(tool: &Tool, path: &str, edited: &Edited) -> String {
     let lines: Vec<_> =
         edited.lines.iter().map(|(first, last)| json!({"first": first, "last": last})).collect();
     let values = json!({"path": path, "lines": lines, "count": edited.count, "matcher": edited.matcher, "note": note});
-    say(&tool.says, "changed", &values)
+    say(&tool.says, EditSay::Changed.name(), &values)
 }
 
 /// Returns the sentences about an edit that was refused: why, what the file has instead, and what to do.
 pub fn refused(tool: &Tool, path: &str, refused: &Refused) -> String {
-    let reason = word(&refused.reason);
     let near = refused.near.as_ref().map(|near| {
-        let why = say(&tool.says, &format!("difference_{}", word(&near.difference)), &json!({}));
+        let why = say(&tool.says, difference(near.difference).name(), &json!({}));
         json!({
             "line": near.line,
             "lines": near.lines,
@@ -35,13 +35,35 @@ pub fn refused(tool: &Tool, path: &str, refused: &Refused) -> String {
     let values = json!({
         "path": path, "places": refused.places, "more": refused.more, "near": near, "matcher": refused.matcher,
     });
-    say(&tool.says, &reason, &values)
+    say(&tool.says, reason(refused.reason).name(), &values)
 }
 
-/// Returns the word the spec uses for a value of a plain enum.
-fn word(value: &impl serde::Serialize) -> String {
-    serde_json::to_value(value)
-        .ok()
-        .and_then(|value| value.as_str().map(str::to_owned))
-        .unwrap_or_default()
+fn reason(reason: Reason) -> EditSay {
+    match reason {
+        Reason::Blank => EditSay::Blank,
+        Reason::Same => EditSay::Same,
+        Reason::Ambiguous => EditSay::Ambiguous,
+        Reason::NotFound => EditSay::NotFound,
+        Reason::AlreadyApplied => EditSay::AlreadyApplied,
+        Reason::Drift => EditSay::Drift,
+        Reason::Encoding => EditSay::Encoding,
+        Reason::Binary => EditSay::Binary,
+        Reason::TooLarge => EditSay::TooLarge,
+    }
+}
+
+fn difference(difference: Difference) -> EditSay {
+    match difference {
+        Difference::LineNumber => EditSay::DifferenceLineNumber,
+        Difference::Tabs => EditSay::DifferenceTabs,
+        Difference::Indentation => EditSay::DifferenceIndentation,
+        Difference::TrailingBlanks => EditSay::DifferenceTrailingBlanks,
+        Difference::Blanks => EditSay::DifferenceBlanks,
+        Difference::Alike => EditSay::DifferenceAlike,
+        Difference::Escapes => EditSay::DifferenceEscapes,
+        Difference::Case => EditSay::DifferenceCase,
+        Difference::Text => EditSay::DifferenceText,
+        Difference::End => EditSay::DifferenceEnd,
+        Difference::None => EditSay::DifferenceNone,
+    }
 }
