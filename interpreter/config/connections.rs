@@ -67,8 +67,6 @@ pub(crate) enum Credential {
 pub(crate) struct Model {
     /// The id the server knows.
     pub(crate) id: String,
-    /// The name shown to a person.
-    pub(crate) name: Option<String>,
     /// The context window in tokens.
     pub(crate) context: Option<u64>,
     /// The most tokens of one reply.
@@ -77,8 +75,6 @@ pub(crate) struct Model {
     pub(crate) vision: Option<bool>,
     /// Whether it can call tools.
     pub(crate) tools: Option<bool>,
-    /// Whether it reasons before it answers.
-    pub(crate) reasoning: Option<bool>,
     /// The effort to ask for when nothing else names one.
     pub(crate) effort: Option<String>,
 }

@@ -1,17 +1,15 @@
-//! Where configuration, data and state are kept. It looks at the environment only, never at the disk.
+//! Where configuration and state are kept. It looks at the environment only, never at the disk.
 
 use super::fill::Env;
 use std::path::{Path, PathBuf};
 
-/// The program's three roots. They may not exist yet.
+/// The program's two roots. They may not exist yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Paths {
     /// The person's home directory, if one is known.
     pub(crate) home: Option<PathBuf>,
     /// Where `config.yaml`, `connections.yaml` and the person's own files are.
     pub(crate) config: PathBuf,
-    /// Where sessions and the library are kept.
-    pub(crate) data: PathBuf,
     /// Where trust, history and what was learned are kept.
     pub(crate) state: PathBuf,
 }
@@ -25,12 +23,7 @@ impl Paths {
         if let Some(root) = variable("LEMBAS_HOME") {
             let root = std::path::absolute(&root)
                 .map_err(|error| format!("LEMBAS_HOME cannot be used: {error}"))?;
-            return Ok(Self {
-                home,
-                config: root.join("config"),
-                data: root.join("data"),
-                state: root.join("state"),
-            });
+            return Ok(Self { home, config: root.join("config"), state: root.join("state") });
         }
         let base = |name: &str, usual: &str| {
             let own = variable(name).filter(|path| path.is_absolute());
@@ -38,9 +31,8 @@ impl Paths {
             base.map(|base| base.join("lembas")).ok_or_else(|| NO_HOME.to_string())
         };
         let config = base("XDG_CONFIG_HOME", ".config")?;
-        let data = base("XDG_DATA_HOME", ".local/share")?;
         let state = base("XDG_STATE_HOME", ".local/state")?;
-        Ok(Self { home, config, data, state })
+        Ok(Self { home, config, state })
     }
 
     /// Returns the file of the connections.
@@ -78,35 +70,21 @@ mod tests {
         Paths::find(&env).unwrap()
     }
 
-    fn check(set: &[(&str, &str)], config: &str, data: &str, state: &str) {
+    fn check(set: &[(&str, &str)], config: &str, state: &str) {
         let paths = find(&[&[("HOME", "/h")], set].concat());
-        assert_eq!(
-            (paths.config, paths.data, paths.state),
-            (config.into(), data.into(), state.into()),
-            "{set:?}"
-        );
+        assert_eq!((paths.config, paths.state), (config.into(), state.into()), "{set:?}");
     }
 
     #[test]
     fn roots() {
-        let usual = ("/h/.config/lembas", "/h/.local/share/lembas", "/h/.local/state/lembas");
-        check(&[], usual.0, usual.1, usual.2);
-        check(&[("XDG_CONFIG_HOME", "/x")], "/x/lembas", usual.1, usual.2);
-        check(
-            &[("XDG_DATA_HOME", "/x"), ("XDG_STATE_HOME", "/y")],
-            usual.0,
-            "/x/lembas",
-            "/y/lembas",
-        );
-        check(&[("XDG_CONFIG_HOME", "rel/dir")], usual.0, usual.1, usual.2);
-        check(&[("XDG_CONFIG_HOME", "")], usual.0, usual.1, usual.2);
-        check(
-            &[("LEMBAS_HOME", "/l"), ("XDG_CONFIG_HOME", "/x")],
-            "/l/config",
-            "/l/data",
-            "/l/state",
-        );
-        check(&[("LEMBAS_HOME", "")], usual.0, usual.1, usual.2);
+        let usual = ("/h/.config/lembas", "/h/.local/state/lembas");
+        check(&[], usual.0, usual.1);
+        check(&[("XDG_CONFIG_HOME", "/x")], "/x/lembas", usual.1);
+        check(&[("XDG_STATE_HOME", "/y")], usual.0, "/y/lembas");
+        check(&[("XDG_CONFIG_HOME", "rel/dir")], usual.0, usual.1);
+        check(&[("XDG_CONFIG_HOME", "")], usual.0, usual.1);
+        check(&[("LEMBAS_HOME", "/l"), ("XDG_CONFIG_HOME", "/x")], "/l/config", "/l/state");
+        check(&[("LEMBAS_HOME", "")], usual.0, usual.1);
     }
 
     #[test]

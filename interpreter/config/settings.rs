@@ -5,6 +5,7 @@ use super::{
     check::check,
     fill::{Filler, fill_all},
     hardline::hardline_rules,
+    place::escape,
     problem::{Level, Problem, hint},
     yaml::{self, Document},
 };
@@ -139,6 +140,10 @@ impl Merging {
             return wrong.into_iter().map(problem).collect();
         }
         self.hardline_extra.extend(extra);
+        let mut warnings = idle_rules(document, &raw, with.known.spec);
+        if with.is_project {
+            warnings.extend(self.drop_looser_mode(document, &mut values, with.known.spec));
+        }
         if let Some(Value::Object(rules)) = values.shift_remove("permission") {
             let rules = rules.into_iter().map(by_pattern).collect();
             self.permission.push(Layer {
@@ -148,7 +153,27 @@ impl Merging {
             });
         }
         merge(&mut self.values, Value::Object(values));
-        Vec::new()
+        warnings
+    }
+
+    /// Takes a project's mode out that is looser than the person's own. Modes stand strictest first.
+    fn drop_looser_mode(
+        &self,
+        document: &Document,
+        values: &mut Map<String, Value>,
+        spec: &Spec,
+    ) -> Option<Problem> {
+        let own = self.values.get("mode").and_then(Value::as_str).unwrap_or(&spec.default_mode);
+        let rank = |id: &str| spec.modes.iter().position(|mode| mode.id == id);
+        let wanted = values.get("mode").and_then(Value::as_str)?;
+        if rank(wanted) <= rank(own) {
+            return None;
+        }
+        values.shift_remove("mode");
+        let message = format!(
+            "a project's mode may only be stricter than your own, which is {own}, so it is left out"
+        );
+        Some(document.at_value("/mode", message).warning())
     }
 
     /// Returns the settings.
@@ -173,6 +198,32 @@ fn drop_global_only(document: &mut Document, schema: &Value) -> Vec<Problem> {
         }
     }
     problems
+}
+
+/// Warns about permission rules under a name that no tool's rules stand under.
+fn idle_rules(document: &Document, raw: &Map<String, Value>, spec: &Spec) -> Vec<Problem> {
+    let tools = spec.tools.iter().map(|tool| tool.permission.rule.as_str());
+    let mut known: Vec<&str> = tools
+        .chain(spec.defaults.iter().map(|rule| rule.tool.as_str()))
+        .chain(["external_directory"])
+        .collect();
+    known.sort_unstable();
+    known.dedup();
+    let names = raw.get("permission").and_then(Value::as_object).into_iter().flatten();
+    let idle = names.map(|(name, _)| name).filter(|name| {
+        // `*` is for all tools.
+        *name != "*" && !known.contains(&name.as_str())
+    });
+    idle.map(|name| {
+        let tool = spec.tools.iter().find(|tool| tool.name == *name);
+        let hint = match tool {
+            Some(tool) => format!(" Its rules stand under `{}`.", tool.permission.rule),
+            None => hint(name, &known),
+        };
+        let message = format!("no tool's rules are called `{name}`; its rules do nothing.{hint}");
+        document.at_key(&format!("/permission/{}", escape(name)), message).warning()
+    })
+    .collect()
 }
 
 /// Returns (pointer, sentence) for every name the spec does not have. Names are shown as written, not as filled.

@@ -10,23 +10,29 @@ use super::{
     settings::Known,
     trust::{Project, Trust},
 };
-use lembas_core::spec::{ModeSpec, Rule, Spec, When};
+use lembas_core::spec::{self, ModeSpec, Rule, Spec, When};
 use serde_json::{Value, json};
 use std::{
     ffi::OsString,
     fs,
     os::unix::fs::{PermissionsExt, symlink},
     path::{Path, PathBuf},
+    sync::LazyLock,
 };
 use tempfile::TempDir;
 
 const FACTS: &str = r#"{ "command": { "program": { "type": "string", "doc": "Its name." } } }"#;
+
+static PACKED: LazyLock<Spec> = LazyLock::new(|| spec::packed().unwrap());
 
 /// A spec with a few names of everything a configuration may name.
 fn spec() -> Spec {
     let mut spec = Spec::default();
     spec.records = serde_json::from_str(FACTS).unwrap();
     spec.modes = ["plan", "manual", "edit", "auto"].map(mode).into();
+    spec.default_mode = "manual".into();
+    spec.defaults = PACKED.defaults.clone();
+    spec.tools = PACKED.tools.clone();
     spec.hardline = vec![rule("rm-root"), rule("fork-bomb")];
     spec
 }
@@ -84,12 +90,7 @@ impl Home {
     }
 
     pub(super) fn paths(&self) -> Paths {
-        Paths {
-            home: Some(self.path("")),
-            config: self.path("config"),
-            data: self.path("data"),
-            state: self.path("state"),
-        }
+        Paths { home: Some(self.path("")), config: self.path("config"), state: self.path("state") }
     }
 
     fn load(&self, env: &[(&str, String)], is_trusted: bool) -> Loaded {
@@ -320,7 +321,7 @@ fn connections() {
     headers: {X-Team: 'a {env:T}'}
     timeout: {idle_s: 30}
     models:
-    - {id: org/a, name: A, context: 1000, max_output: 100, vision: true, tools: false, reasoning: true, effort: low}
+    - {id: org/a, context: 1000, max_output: 100, vision: true, tools: false, effort: low}
     - id: b
 ";
     let env = [("H", "127.0.0.1"), ("P", "8123"), ("K", "sk-123"), ("T", "red")];
