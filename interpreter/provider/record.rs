@@ -6,19 +6,24 @@ use crate::config::secret::{Secret, redact};
 use base64::{Engine, prelude::BASE64_STANDARD};
 use serde_json::{Value, json};
 use std::{
-    fs::File,
-    io::{self, Write},
-    os::unix::fs::OpenOptionsExt,
-    path::Path,
+    fs::{self, File},
+    io::{self, ErrorKind, Write},
+    path::{Path, PathBuf},
     time::Instant,
 };
+use tempfile::TempPath;
 
 /// The version of the format.
 pub(super) const FORMAT: u64 = 1;
 
-/// Writes one recording.
+/// Writes one recording. What was in its file stays there until the first exchange is whole.
 pub(crate) struct Recorder {
     file: File,
+    path: PathBuf,
+    /// The file beside it, until it takes its place.
+    new: Option<TempPath>,
+    /// How many bytes are whole exchanges.
+    length: u64,
     secrets: Vec<Secret>,
     started: Instant,
     exchange: Option<Exchange>,
@@ -31,7 +36,7 @@ struct Exchange {
 }
 
 impl Recorder {
-    /// Creates the file, readable by its owner only, and writes the head.
+    /// Creates a file beside the recording's, readable by its owner only, and writes the head.
     ///
     /// # Errors
     /// A file that cannot be made.
@@ -41,10 +46,21 @@ impl Recorder {
         model: &str,
         secrets: Vec<Secret>,
     ) -> io::Result<Recorder> {
-        let mut file =
-            File::options().write(true).create(true).truncate(true).mode(0o600).open(path)?;
-        writeln!(file, "{}", json!({ "recording": FORMAT, "dialect": dialect, "model": model }))?;
-        Ok(Recorder { file, secrets, started: Instant::now(), exchange: None })
+        // A link stays a link; a device or directory is not put aside.
+        let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+        if fs::metadata(&path).is_ok_and(|found| !found.is_file()) {
+            return Err(io::Error::new(ErrorKind::InvalidInput, "it is not a regular file"));
+        }
+        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+        let mut builder = tempfile::Builder::new();
+        let new = builder.prefix(".lembas-").tempfile_in(parent.unwrap_or(Path::new(".")))?;
+        let (mut file, new) = new.into_parts();
+        let head = json!({ "recording": FORMAT, "dialect": dialect, "model": model });
+        let head = format!("{head}\n");
+        file.write_all(head.as_bytes())?;
+        let length = u64::try_from(head.len()).unwrap_or(u64::MAX);
+        let started = Instant::now();
+        Ok(Recorder { file, path, new: Some(new), length, secrets, started, exchange: None })
     }
 
     /// Starts an exchange.
@@ -66,12 +82,31 @@ impl Recorder {
         }
     }
 
-    /// Ends the exchange and writes it; `cut` says that the transfer broke.
+    /// Ends the exchange and writes it; `cut` says that the transfer broke. The first one puts the file in place.
     ///
     /// # Errors
-    /// A file that cannot be written.
-    pub(crate) fn close(&mut self, cut: bool) -> io::Result<()> {
-        let Some(mut exchange) = self.exchange.take() else { return Ok(()) };
+    /// A sentence about a file that cannot be written; it then ends with the exchange before.
+    pub(crate) fn close(&mut self, cut: bool) -> Result<(), String> {
+        let Some(exchange) = self.exchange.take() else { return Ok(()) };
+        let text = self.text(exchange, cut);
+        self.write(text.as_bytes()).map_err(|error| {
+            // Half an exchange would make the whole recording unreadable.
+            let _ = self.file.set_len(self.length);
+            let path = self.path.display();
+            format!("The recording {path} cannot be written any further: {error}.")
+        })
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.file.write_all(bytes)?;
+        self.length += u64::try_from(bytes.len()).unwrap_or(u64::MAX);
+        match self.new.take() {
+            Some(new) => new.persist(&self.path).map_err(|error| error.error),
+            None => Ok(()),
+        }
+    }
+
+    fn text(&self, mut exchange: Exchange, cut: bool) -> String {
         blank(&mut exchange.bytes, &self.secrets);
         let mut out = format!("{}\n", exchange.status);
         let mut rest = exchange.bytes.as_slice();
@@ -81,7 +116,7 @@ impl Recorder {
             out.push_str(&format!("{}\n", data(chunk, after)));
         }
         out.push_str(&format!("{}\n", json!({ "end": if cut { "cut" } else { "complete" } })));
-        self.file.write_all(out.as_bytes())
+        out
     }
 
     fn lap(&mut self) -> u64 {
@@ -122,6 +157,34 @@ fn find(bytes: &[u8], needle: &[u8]) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_was_there_stays_until_an_exchange_is_whole() {
+        use std::os::unix::fs::{PermissionsExt, symlink};
+        let dir = tempfile::tempdir().unwrap();
+        let (path, link) = (dir.path().join("r"), dir.path().join("link"));
+        fs::write(&path, "good").unwrap();
+        symlink("r", &link).unwrap();
+        let make = |path: &Path| Recorder::create(path, "openai-chat", "m", Vec::new());
+        let mut recorder = make(&link).unwrap();
+        recorder.open(200, &[]);
+        drop(recorder);
+        assert_eq!(fs::read_to_string(&path).unwrap(), "good");
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 2, "nothing is left beside it");
+        let mut recorder = make(&link).unwrap();
+        recorder.close(false).unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "good");
+        for _ in 0..2 {
+            recorder.open(200, &[]);
+            recorder.close(false).unwrap();
+        }
+        assert_eq!(fs::read_to_string(&path).unwrap().lines().count(), 5);
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        for path in [dir.path(), Path::new("/dev/null")] {
+            assert_eq!(make(path).err().unwrap().kind(), ErrorKind::InvalidInput);
+        }
+    }
 
     #[test]
     fn secrets_are_blanked_across_chunks() {

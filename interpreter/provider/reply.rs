@@ -91,7 +91,7 @@ impl Provider<'_> {
                 tried = self.attempt(&body, &mut draft, see) => Some(tried),
             };
             let Some(tried) = tried else {
-                self.close(true);
+                self.close(true, see);
                 return Ok(draft.stopped());
             };
             let Err(failure) = tried else { return Ok(draft.done()) };
@@ -172,19 +172,20 @@ impl Provider<'_> {
         reply.end(&ending, &mut events);
         draft.take(&mut events, see);
         drop(bytes);
-        self.close(cut);
+        self.close(cut, see);
         match draft.failed.take() {
             Some(failure) => Err(failure),
             None => Ok(()),
         }
     }
 
-    fn close(&mut self, cut: bool) {
-        // The file was made before the first request; a disk that fills up must not end the work it records.
+    fn close(&mut self, cut: bool, see: &mut (dyn FnMut(Seen<'_>) + Send)) {
+        // A disk that fills up must not end the work it records; it is told once.
         if let Some(recorder) = &mut self.recorder
-            && recorder.close(cut).is_err()
+            && let Err(text) = recorder.close(cut)
         {
             self.recorder = None;
+            see(Seen::Event(&Event::Notice { about: "recording".into(), text }));
         }
     }
 

@@ -72,6 +72,26 @@ fn failures_come_back_too() {
     assert_eq!((recorded.types(), recorded.all("text")), (played.types(), played.all("text")));
 }
 
+#[test]
+fn a_recording_that_cannot_be_written_further_is_told_once() {
+    let long = "word ".repeat(2000);
+    let server = Server::start(
+        Scenario::new().reply(Reply::call("list", json!({}))).reply(Reply::text(&long)),
+    )
+    .unwrap();
+    let home = Home::new(&server, "");
+    // Files end at 4 KiB.
+    let line = format!("trap '' XFSZ; ulimit -f 4; exec {LEMBAS} run --json go --record r.replay");
+    let ran = home.run_with("bash", &["-c", &line], None, LIMIT);
+    let told: Vec<Value> = ran.all("notice").into_iter().cloned().collect();
+    assert_eq!((ran.code, told.len()), (Some(0), 1), "{}", ran.stdout);
+    assert_eq!(told[0]["about"], "recording");
+    let text = fs::read_to_string(home.project().join("r.replay")).unwrap();
+    assert!(text.ends_with("{\"end\":\"complete\"}\n"), "{text}");
+    let played = home.run(&["run", "go", "--replay", "r.replay"]);
+    assert!(played.stderr.contains("has 1 replies"), "{}", played.stderr);
+}
+
 /// Plays a recording of this text and asserts the exit code and a part of what is said.
 fn plays(text: &str, code: i32, part: &str) {
     let (server, home) = home();
