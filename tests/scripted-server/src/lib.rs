@@ -65,7 +65,6 @@
 //! an unknown role, a call without its result directly after it, a result without its call, arguments that are no object,
 //! a tool without name or parameters, an empty or odd content, a late system message, and so on.
 
-mod base64;
 mod dialect;
 mod http;
 mod plan;

@@ -1,7 +1,7 @@
 //! What the server was asked: kept for assertions, written to the log. It decides nothing.
 
-use crate::base64;
 use crate::http::{Incoming, header};
+use base64::{Engine, prelude::BASE64_STANDARD};
 use serde_json::{Map, Value, json};
 use std::fs::File;
 use std::io::Write;
@@ -174,7 +174,7 @@ fn line(place: usize, request: &Request, received: SystemTime) -> Value {
     };
     match std::str::from_utf8(&request.body) {
         Ok(text) => put("body", text.into()),
-        Err(_) => put("body_b64", base64::encode(&request.body).into()),
+        Err(_) => put("body_b64", BASE64_STANDARD.encode(&request.body).into()),
     };
     match &request.verdict {
         Verdict::Reply(index) => put("reply", (*index).into()),

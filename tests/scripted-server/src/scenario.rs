@@ -1,7 +1,7 @@
 //! The scenario file: what the server says, as data. It reads and checks; it renders and sends nothing.
 
-use crate::base64;
 use crate::dialect::Dialect;
+use base64::{Engine, prelude::BASE64_STANDARD};
 use serde::{Deserialize, Deserializer, de};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -173,7 +173,7 @@ pub enum Step {
     /// Bytes of the body as they are, written as text.
     Raw(String),
     /// Bytes of the body as they are, written in base64.
-    #[serde(deserialize_with = "base64::bytes")]
+    #[serde(deserialize_with = "base64_bytes")]
     RawB64(Vec<u8>),
     /// A pause, in milliseconds.
     DelayMs(u64),
@@ -263,6 +263,11 @@ pub enum Cut {
     Reset,
 }
 
+fn base64_bytes<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<u8>, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    BASE64_STANDARD.decode(text).map_err(de::Error::custom)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -349,5 +354,20 @@ mod tests {
         let error =
             Scenario::parse("{\"replies\": [\n{\"steps\": [{\"txt\": \"a\"}]}]}").unwrap_err();
         assert!(error.contains("txt") && error.contains("line 2"), "{error}");
+    }
+
+    #[test]
+    fn bytes_are_written_in_base64() {
+        let steps = |text: &str| {
+            let scenario = Scenario::parse(&format!(
+                "{{\"replies\": [{{\"steps\": [{{\"raw_b64\": \"{text}\"}}]}}]}}"
+            ));
+            scenario.map(|scenario| {
+                scenario
+                    == Scenario::new().reply(Reply::steps([Step::RawB64(b"\xff\xfe".to_vec())]))
+            })
+        };
+        assert_eq!(steps("//4="), Ok(true));
+        assert!(steps("//4").unwrap_err().contains("line 1"));
     }
 }
