@@ -56,11 +56,19 @@ pub(crate) struct Session<'s> {
     options: Options,
     loaded: Loaded,
     project: Project,
-    trusted: Option<Trusted>,
     paths: Paths,
     cwd: PathBuf,
+    instructions: serde_json::Value,
     /// Sentences for the person about what was left out.
     pub(crate) warnings: Vec<String>,
+}
+
+/// The model that answers, and what it can do.
+struct Chosen<'s> {
+    provider: Provider<'s>,
+    reference: String,
+    vision: bool,
+    tools: bool,
 }
 
 /// Returns the packed spec, or the one in `dir`, fully checked.
@@ -109,13 +117,10 @@ impl<'s> Session<'s> {
                 modes.join(", ")
             )));
         }
-        let warnings = loaded
-            .problems
-            .iter()
-            .map(ToString::to_string)
-            .chain(project.refused.clone())
-            .collect();
-        Ok(Session { spec, options, loaded, project, trusted, paths, cwd, warnings })
+        let problems = loaded.problems.iter().map(ToString::to_string);
+        let mut warnings: Vec<String> = problems.chain(project.refused.clone()).collect();
+        let instructions = instructions(spec, trusted.as_ref(), &project, &mut warnings);
+        Ok(Session { spec, options, loaded, project, paths, cwd, instructions, warnings })
     }
 
     fn mode(&self) -> &str {
@@ -133,15 +138,15 @@ impl<'s> Session<'s> {
         cancel: CancellationToken,
     ) -> Result<Engine<'s, Toolbox>, Stop> {
         let limits = self.limits();
-        let (provider, reference) = self.provider(&limits).await?;
+        let Chosen { provider, reference, vision, tools } = self.provider(&limits).await?;
         let mode = self.mode().to_string();
         let offered: Vec<&ToolSpec> = self
             .spec
             .tools
             .iter()
-            .filter(|tool| Tool::named(&tool.id).is_some() && tool.modes.offers(&mode))
+            .filter(|tool| tools && Tool::named(&tool.id).is_some() && tool.modes.offers(&mode))
             .collect();
-        let facts = self.facts(&provider.model, &mode, &offered);
+        let facts = PromptFacts { vision, ..self.facts(&provider.model, &mode, &offered) };
         let sections = prompt::assemble(self.spec, &facts)
             .map_err(|error| Stop::internal(error.to_string()))?;
         let definitions = prompt::tool_definitions(self.spec, &facts)
@@ -187,27 +192,23 @@ impl<'s> Session<'s> {
         limits
     }
 
-    async fn provider(&mut self, limits: &Limits) -> Result<(Provider<'s>, String), Stop> {
-        let (mut provider, reference) = match self.options.replay.take() {
+    async fn provider(&mut self, limits: &Limits) -> Result<Chosen<'s>, Stop> {
+        let mut chosen = match self.options.replay.take() {
             Some(file) => self.replayed(&file)?,
             None => self.connected(limits).await?,
         };
         if let Some(file) = &self.options.record {
-            let made = Recorder::create(
-                file,
-                &provider.dialect.file.id,
-                &provider.model,
-                provider.secrets.clone(),
-            );
+            let Provider { dialect, model, secrets, .. } = &chosen.provider;
+            let made = Recorder::create(file, &dialect.file.id, model, secrets.clone());
             let made = made.map_err(|error| {
                 Stop::usage(format!("The recording {} cannot be made: {error}.", file.display()))
             })?;
-            provider.recorder = Some(made);
+            chosen.provider.recorder = Some(made);
         }
-        Ok((provider, reference))
+        Ok(chosen)
     }
 
-    fn replayed(&self, file: &Path) -> Result<(Provider<'s>, String), Stop> {
+    fn replayed(&self, file: &Path) -> Result<Chosen<'s>, Stop> {
         let recording = Recording::read(file).map_err(Stop::problems)?;
         let dialect = Spoken::named(self.spec, &recording.dialect).ok_or_else(|| {
             Stop::usage(format!(
@@ -230,10 +231,11 @@ impl<'s> Session<'s> {
             recorder: None,
             secrets: Vec::new(),
         };
-        Ok((provider, format!("replay/{model}")))
+        let reference = format!("replay/{model}");
+        Ok(Chosen { provider, reference, vision: false, tools: true })
     }
 
-    async fn connected(&self, limits: &Limits) -> Result<(Provider<'s>, String), Stop> {
+    async fn connected(&self, limits: &Limits) -> Result<Chosen<'s>, Stop> {
         let config = &self.loaded.config;
         let wanted = self.options.model.as_deref().or(config.model.as_deref());
         let choice = resolve(wanted, &self.loaded.connections).map_err(Stop::usage)?;
@@ -243,6 +245,7 @@ impl<'s> Session<'s> {
             Stop::usage(format!("This program speaks no dialect {:?}.", connection.dialect))
         })?;
         let (target, secrets) = target(connection, dialect.file, limits).await?;
+        let (vision, tools) = (model.vision.unwrap_or(false), model.tools.unwrap_or(true));
         let provider = Provider {
             spec: self.spec,
             dialect,
@@ -260,11 +263,10 @@ impl<'s> Session<'s> {
             recorder: None,
             secrets,
         };
-        Ok((provider, reference))
+        Ok(Chosen { provider, reference, vision, tools })
     }
 
-    fn facts(&mut self, model: &str, mode: &str, offered: &[&ToolSpec]) -> PromptFacts {
-        let instructions = self.instructions();
+    fn facts(&self, model: &str, mode: &str, offered: &[&ToolSpec]) -> PromptFacts {
         let config = &self.loaded.config;
         let custom = config.personality_custom.clone().unwrap_or_default();
         let personality = if custom.is_empty() {
@@ -287,23 +289,9 @@ impl<'s> Session<'s> {
             custom_instructions: config.instructions.clone().unwrap_or_default(),
             personality,
             personality_custom: custom,
-            instructions,
+            instructions: self.instructions.clone(),
             ..PromptFacts::default()
         }
-    }
-
-    /// The project's instructions for agents, if it is trusted.
-    fn instructions(&mut self) -> serde_json::Value {
-        let limits = &self.spec.limits.project;
-        let looked =
-            Looked { names: &limits.instructions, max_bytes: limits.instructions_max_bytes };
-        let found =
-            self.trusted.as_ref().map(|_| project::instructions(&self.project.root, &looked));
-        let found = found.unwrap_or_else(|| Ok(Vec::new())).unwrap_or_else(|warning| {
-            self.warnings.push(warning);
-            Vec::new()
-        });
-        found.iter().map(|each| json!({ "path": each.path, "text": each.text })).collect()
     }
 
     fn gate(&self, mode: &str) -> Result<Gate<'s>, Stop> {
@@ -365,10 +353,27 @@ async fn target(
     Ok((target, connection.secrets(key.as_ref())))
 }
 
-/// Returns the host of a URL, in lower case.
+/// Returns the host of a URL, in lower case; an IPv6 address is in its brackets.
 fn host(url: &str) -> String {
-    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
-    rest.split(['/', ':']).next().unwrap_or_default().to_lowercase()
+    let url = reqwest::Url::parse(url).ok();
+    url.as_ref().and_then(reqwest::Url::host_str).unwrap_or_default().to_lowercase()
+}
+
+/// The project's instructions for agents, if it is trusted.
+fn instructions(
+    spec: &Spec,
+    trusted: Option<&Trusted>,
+    project: &Project,
+    warnings: &mut Vec<String>,
+) -> serde_json::Value {
+    let limits = &spec.limits.project;
+    let looked = Looked { names: &limits.instructions, max_bytes: limits.instructions_max_bytes };
+    let found = trusted.map(|_| project::instructions(&project.root, &looked));
+    let found = found.unwrap_or_else(|| Ok(Vec::new())).unwrap_or_else(|warning| {
+        warnings.push(warning);
+        Vec::new()
+    });
+    found.iter().map(|each| json!({ "path": each.path, "text": each.text })).collect()
 }
 
 /// The names of the spec that a configuration may use.
@@ -390,5 +395,21 @@ impl<'s> Ids<'s> {
 
     fn known(&self) -> Known<'_> {
         Known { spec: self.spec, dialects: &self.dialects, personalities: &self.personalities }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hosts() {
+        for (url, expected) in [
+            ("http://[::1]:8080/v1", "[::1]"),
+            ("https://API.example.com/v1", "api.example.com"),
+            ("http://127.0.0.1:1", "127.0.0.1"),
+        ] {
+            assert_eq!(host(url), expected);
+        }
     }
 }

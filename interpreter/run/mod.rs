@@ -23,11 +23,11 @@ pub(crate) struct RunArgs {
     /// The prompt. What is piped in is added to it; `-` waits for that.
     #[arg(value_name = "PROMPT")]
     words: Vec<String>,
-    /// The permission mode: plan, manual, edit or auto.
+    /// The permission mode, instead of the configured one.
     #[arg(long)]
     mode: Option<String>,
     /// The model, as <connection>/<model>.
-    #[arg(long, short)]
+    #[arg(long, short, conflicts_with = "replay")]
     model: Option<String>,
     /// Print every event as a line of JSON.
     #[arg(long)]
@@ -59,9 +59,6 @@ pub(crate) fn run(args: RunArgs) -> Result<u8, Stop> {
         interactive: false,
     };
     let mut session = Session::open(&spec, options)?;
-    for warning in &session.warnings {
-        let _ = writeln!(std::io::stderr(), "lembas: {warning}");
-    }
     let mut bus = Bus::default();
     if args.json {
         let printer = JsonPrinter::new();
@@ -98,11 +95,13 @@ async fn work<'s>(
     cancel: CancellationToken,
 ) -> Result<u8, Stop> {
     // Fetching a key may take as long as a person needs to unlock it.
-    let mut engine = tokio::select! {
+    let made = tokio::select! {
         biased;
         () = cancel.cancelled() => return Ok(stop::INTERRUPTED),
-        engine = session.engine(bus, cancel.clone()) => engine?,
+        made = session.engine(bus, cancel.clone()) => made,
     };
+    warn(&session.warnings, made.as_ref().err());
+    let mut engine = made?;
     Ok(match engine.prompt(prompt).await {
         Ended::Answered => 0,
         Ended::Limit => stop::LIMIT,
@@ -110,4 +109,15 @@ async fn work<'s>(
         Ended::Failed(_) => stop::PROVIDER,
         Ended::Cancelled => stop::INTERRUPTED,
     })
+}
+
+/// Tells what was left out, except what the reason to stop tells anyway.
+fn warn(warnings: &[String], stop: Option<&Stop>) {
+    let told = |warning: &str| {
+        stop.is_some_and(|stop| stop.lines.iter().any(|line| line.contains(warning)))
+    };
+    for warning in warnings.iter().filter(|warning| !told(warning)) {
+        // Without standard error there is nobody to tell.
+        let _ = writeln!(std::io::stderr(), "lembas: {warning}");
+    }
 }

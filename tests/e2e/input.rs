@@ -95,6 +95,10 @@ fn command_lines() {
         &["The recording no/such/r cannot be made"],
     );
     wrong(argv(&["run", "--harness", "no-such-dir", "x"]), &["no-such-dir"]);
+    wrong(
+        argv(&["run", "--model", "local/test-model", "--replay", "r", "x"]),
+        &["'--model <MODEL>' cannot be used with '--replay <FILE>'"],
+    );
 }
 
 #[test]
@@ -120,7 +124,8 @@ fn connections() {
             ran.stderr
         );
         for part in lines {
-            assert!(ran.stderr.contains(part), "no {part:?} in\n{}", ran.stderr);
+            let found = ran.stderr.matches(part).count();
+            assert_eq!(found, 1, "{part:?} is there {found} times\n{}", ran.stderr);
         }
     };
     check(
@@ -129,12 +134,12 @@ fn connections() {
     );
     check(
         "connections:\n  local:\n    dialect: openai-chat\n",
-        &["connections.yaml:2:3: ", "base_url"],
+        &["connections.yaml:2:3: `local` needs `base_url`"],
     );
     check("connections: [\n", &["connections.yaml:"]);
     check("", &["no connection to a model server yet", "base_url: http://127.0.0.1:8080/v1"]);
     let key = "connections: { local: { dialect: openai-chat, base_url: \"http://127.0.0.1:1\", key: \"{env:NO_SUCH}\" } }\n";
-    check(key, &["NO_SUCH"]);
+    check(key, &["the variable NO_SUCH is not set", "connections.yaml:1:84: "]);
     let command = "connections: { local: { dialect: openai-chat, base_url: \"http://127.0.0.1:1\", key_cmd: \"exit 3\" } }\n";
     check(command, &["key_cmd"]);
     assert!(server.requests().is_empty());
@@ -177,4 +182,44 @@ fn a_reader_that_goes_away_stops_nothing() {
     closed("LEMBAS run --json hello | head -c 9 >/dev/null; exit ${PIPESTATUS[0]}");
     closed("LEMBAS run hello 2> >(true) | true; exit ${PIPESTATUS[0]}");
     closed("LEMBAS run --json hello >&- 2>&-");
+}
+
+/// Runs a shell line that makes things and starts LEMBAS, and asserts that it ends, with this code, and says `part`.
+fn not_waited_for(line: &str, code: i32, part: &str) {
+    let server = Server::start(Scenario::new().reply(Reply::text("ok"))).unwrap();
+    let line = line.replace("LEMBAS", LEMBAS).replace("STATE", "$LEMBAS_HOME/state");
+    let ran = Home::new(&server, "").run_with("bash", &["-c", &line], None, LIMIT);
+    assert_eq!((ran.code, ran.late), (Some(code), None), "{line}: {}", ran.stderr);
+    assert!(ran.stderr.contains(part), "no {part:?} in\n{}", ran.stderr);
+}
+
+#[test]
+fn what_is_no_regular_file_is_not_waited_for() {
+    not_waited_for("mkfifo .git; LEMBAS run hello", 0, "");
+    not_waited_for("mkdir .git; mkfifo .git/HEAD; LEMBAS run hello", 0, "");
+    let left_out = "AGENTS.md was left out: it is not a regular file";
+    not_waited_for("mkfifo AGENTS.md; LEMBAS trust; LEMBAS run hello", 0, left_out);
+    let replay = "the recording cannot be read: it is not a regular file";
+    not_waited_for("mkfifo r; LEMBAS run --replay r hello", 2, replay);
+    not_waited_for("LEMBAS run --replay /dev/zero hello", 2, replay);
+    let spec = "x.json: it is not a regular file";
+    not_waited_for("mkdir h; mkfifo h/x.json; LEMBAS run --harness h hello", 2, spec);
+    not_waited_for("LEMBAS run --harness /dev hello", 2, "");
+    let trust = "trust.json cannot be read: it is not a regular file";
+    not_waited_for("mkdir STATE; mkfifo STATE/trust.json; LEMBAS run hello", 2, trust);
+}
+
+#[test]
+fn a_model_without_tools_is_offered_none() {
+    let server = Server::start(Scenario::new().reply(Reply::text("ok"))).unwrap();
+    let home = Home::new(&server, "");
+    let models = "[ { id: test-model, tools: false } ]";
+    let url = server.url();
+    home.configure(
+        "connections.yaml",
+        &format!("connections: {{ local: {{ dialect: openai-chat, base_url: \"{url}/v1\", models: {models} }} }}\n"),
+    );
+    let ran = home.run(&["run", "hello"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    assert!(server.requests()[0].json().get("tools").is_none());
 }
