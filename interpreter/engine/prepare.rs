@@ -68,16 +68,13 @@ impl<'s> Preparer<'s> {
         };
         match call.broken {
             Some(Broken::Cut) => return Err(say(self.spec, PromptText::BlocksCallCut, json!({}))),
-            Some(Broken::NotJson) => return Err(self.broken("its arguments are not JSON")),
-            Some(Broken::NotObject) => {
-                return Err(self.broken("its arguments are JSON but no object"));
-            }
+            Some(broken) => return Err(does_not_fit(self.spec, Some(broken), "")),
             None => {}
         }
         let args = call::arguments(spec, call.arguments.clone());
         match problems(spec, &args) {
             problems if problems.is_empty() => Ok(Prepared { tool, spec, args }),
-            problems => Err(self.broken(&problems.join("; "))),
+            problems => Err(does_not_fit(self.spec, None, &problems.join("; "))),
         }
     }
 
@@ -89,10 +86,11 @@ impl<'s> Preparer<'s> {
         let tools: Vec<&str> = self.offered.iter().map(|tool| tool.name.as_str()).collect();
         say(self.spec, PromptText::BlocksCallUnknown, json!({ "name": name, "tools": tools }))
     }
+}
 
-    fn broken(&self, why: &str) -> String {
-        say(self.spec, PromptText::BlocksCallBroken, json!({ "why": why }))
-    }
+/// Returns the result of a call whose arguments could not be read, or do not fit for the reason `why`.
+pub(super) fn does_not_fit(spec: &Spec, broken: Option<Broken>, why: &str) -> String {
+    say(spec, PromptText::BlocksCallBroken, json!({ "broken": broken, "why": why }))
 }
 
 /// Returns what is wrong with arguments, field by field. A validator is made only for arguments that are not in order.

@@ -4,7 +4,7 @@ use super::{
     Ended, Engine, Outcome, Turn,
     budget::Reached,
     gate::Admission,
-    prepare::Prepared,
+    prepare::{Prepared, does_not_fit},
     say,
     schedule::{self, Planned, State},
 };
@@ -159,11 +159,7 @@ impl<'s, T: Tools<Output = Outcome, Context = CancellationToken>> Engine<'s, T> 
         });
         let ran = self.toolbox.run(prepared.tool, &self.cancel, Value::Object(prepared.args)).await;
         let outcome = ran.unwrap_or_else(|error| {
-            Outcome::failed(say(
-                self.spec,
-                PromptText::BlocksCallBroken,
-                json!({ "why": error.to_string() }),
-            ))
+            Outcome::failed(does_not_fit(self.spec, None, &error.to_string()))
         });
         // A key a command or a file gives away goes no further: not to the model, and not to who listens.
         let text = self.provider.without_secrets(&outcome.text).into_owned();

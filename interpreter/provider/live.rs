@@ -5,7 +5,7 @@ use super::{Body, Opened};
 use crate::config::secret::Secret;
 use lembas_core::event::Failure;
 use reqwest::{Client, RequestBuilder, redirect::Policy};
-use std::{error::Error, fmt::Write, time::Duration};
+use std::{error::Error, time::Duration};
 
 /// Where requests go, and with what.
 pub(crate) struct Target {
@@ -45,7 +45,7 @@ impl Live {
             format!(
                 "the HTTP client for connection {:?} could not be made: {}",
                 target.connection,
-                causes(&error)
+                cause(&error)
             )
         })?;
         Ok(Live { target, client })
@@ -93,14 +93,16 @@ impl Live {
             ("connect", "could not connect")
         };
         let retry = if kind == "bad_request" { "no" } else { "wait" };
-        let message = format!("{what} to {}: {}", self.target.url, causes(error));
+        let hint =
+            if error.is_connect() { "; is the server running, and is base_url right?" } else { "" };
+        let message = format!("{what} to {}: {}{hint}", self.target.url, cause(error));
         failed(kind, retry, message)
     }
 }
 
 /// Returns the failure of a transfer that broke.
 pub(super) fn broken(error: &reqwest::Error) -> Box<Failure> {
-    let message = format!("the reply was cut: {}", causes(error));
+    let message = format!("the reply was cut: {}", cause(error));
     failed("cut", "once", message)
 }
 
@@ -116,16 +118,11 @@ pub(super) fn recorded_cut() -> Box<Failure> {
     failed("cut", "once", message)
 }
 
-/// The causes of an error, outermost left out: the client's own first words only repeat the URL.
-fn causes(error: &reqwest::Error) -> String {
-    let mut out = String::new();
-    let mut cause = error.source();
-    while let Some(each) = cause {
-        let text = each.to_string();
-        if !out.ends_with(&text) {
-            let _ = write!(out, "{}{text}", if out.is_empty() { "" } else { ": " });
-        }
-        cause = each.source();
+/// The innermost cause of an error: the client's own words around it only repeat the URL.
+fn cause(error: &reqwest::Error) -> String {
+    let mut innermost: &dyn Error = error;
+    while let Some(inner) = innermost.source() {
+        innermost = inner;
     }
-    if out.is_empty() { error.to_string() } else { out }
+    innermost.to_string()
 }

@@ -79,6 +79,10 @@ fn five_calls_one_of_them_refused() {
     );
     assert_eq!(ran.all("model")[0]["ref"], "local/test-model");
     assert_eq!(ran.all("mode")[0]["mode"], "edit");
+    // The block of tools and the growing messages were compared between six requests, not between none.
+    let tools =
+        requests.iter().map(|request| request.json()["tools"].as_array().map_or(0, Vec::len));
+    assert_eq!(tools.collect::<Vec<_>>(), [7; 6]);
 }
 
 #[test]
