@@ -1,6 +1,8 @@
 //! Where the keys and values of a YAML text stand: JSON pointer to line and column.
 //! Read only when there is something to report; it judges nothing.
 
+pub(crate) use lembas_core::spec::escape;
+
 use super::problem::Place;
 use saphyr_parser::{Event, Parser, Span};
 use std::collections::HashMap;
@@ -50,11 +52,6 @@ impl Places {
     pub(crate) fn key(&self, pointer: &str) -> Place {
         self.keys.get(pointer).copied().unwrap_or_else(|| self.value(pointer))
     }
-}
-
-/// Returns `name` as one part of a JSON pointer.
-pub(crate) fn escape(name: &str) -> String {
-    name.replace('~', "~0").replace('/', "~1")
 }
 
 /// One open collection.

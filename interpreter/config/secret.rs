@@ -31,12 +31,17 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// Returns `text` with every one of `secrets` replaced, the longest first.
-pub(crate) fn redact<'a>(text: &'a str, secrets: &[Secret]) -> Cow<'a, str> {
+/// Returns the secrets that are looked for in texts, the longest first: one may be the beginning of another.
+pub(crate) fn sought(secrets: &[Secret]) -> Vec<&str> {
     let mut found: Vec<&str> =
         secrets.iter().map(Secret::expose).filter(|secret| secret.len() >= SHORTEST).collect();
     found.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
-    found.into_iter().fold(Cow::Borrowed(text), |text, secret| {
+    found
+}
+
+/// Returns `text` with every one of `secrets` replaced.
+pub(crate) fn redact<'a>(text: &'a str, secrets: &[Secret]) -> Cow<'a, str> {
+    sought(secrets).into_iter().fold(Cow::Borrowed(text), |text, secret| {
         if text.contains(secret) { Cow::Owned(text.replace(secret, HIDDEN)) } else { text }
     })
 }

@@ -2,8 +2,9 @@
 //!
 //! A recording is JSON lines: a head, then per exchange its status line, its chunks with their timing and its end.
 
-use crate::config::secret::{Secret, redact};
+use crate::config::secret::{Secret, redact, sought};
 use base64::{Engine, prelude::BASE64_STANDARD};
+use memchr::memmem;
 use serde_json::{Value, json};
 use std::{
     fs::{self, File},
@@ -136,11 +137,10 @@ fn data(chunk: &[u8], after: u64) -> Value {
 /// Overwrites every secret with as many stars, so that the chunks keep their lengths even where a secret
 /// lies across two of them.
 fn blank(bytes: &mut [u8], secrets: &[Secret]) {
-    for secret in
-        secrets.iter().map(|secret| secret.expose().as_bytes()).filter(|secret| secret.len() >= 6)
-    {
+    for secret in sought(secrets) {
         let mut from = 0;
-        while let Some(at) = find(bytes.get(from..).unwrap_or_default(), secret) {
+        while let Some(at) = memmem::find(bytes.get(from..).unwrap_or_default(), secret.as_bytes())
+        {
             let start = from + at;
             if let Some(part) = bytes.get_mut(start..start + secret.len()) {
                 part.fill(b'*');
@@ -150,13 +150,17 @@ fn blank(bytes: &mut [u8], secrets: &[Secret]) {
     }
 }
 
-fn find(bytes: &[u8], needle: &[u8]) -> Option<usize> {
-    bytes.windows(needle.len()).position(|window| window == needle)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_secret_that_begins_another_leaves_no_tail() {
+        let secrets = ["sk-12345", "sk-12345-long"].map(|each| Secret::new(each.into()));
+        let mut bytes = b"a sk-12345-long b sk-12345 c".to_vec();
+        blank(&mut bytes, &secrets);
+        assert_eq!(bytes, b"a ************* b ******** c");
+    }
 
     #[test]
     fn what_was_there_stays_until_an_exchange_is_whole() {

@@ -2,6 +2,7 @@
 
 pub use lembas_codegen::{
     files::Files,
+    place::escape,
     problem::Problem,
     spec::*,
     spec::{Mode as ModeSpec, Tool as ToolSpec},
