@@ -1,0 +1,81 @@
+//! How long a verdict takes: lines of the usual length, and the longest the reader takes. Figures only, no bounds.
+
+use divan::{Bencher, black_box};
+use lembas_core::permission::{Call, Disk, Policy, World, judge};
+use lembas_core::spec::{self, Spec};
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
+
+static SPEC: LazyLock<Spec> = LazyLock::new(|| spec::packed().unwrap_or_default());
+
+/// A disk without links.
+struct Plain;
+
+impl Disk for Plain {
+    fn real(&self, path: &Path) -> PathBuf {
+        lembas_core::permission::normal(path)
+    }
+}
+
+fn main() {
+    LazyLock::force(&SPEC);
+    divan::main();
+}
+
+/// Lines of 200 bytes: what an agent usually runs, and what tries to hide.
+const LINES: [(&str, &str); 4] = [
+    (
+        "usual",
+        "cd crates/core && cargo test --all-features --no-fail-fast -- --nocapture parser::tests::reads_every_kind_of_quote 2>&1 | grep -E 'FAILED|panicked|test result' | sort -u | head -n 40 > target/failures.txt",
+    ),
+    (
+        "readers",
+        "git log --oneline -n 20 -- src/main.rs && git diff --stat HEAD~3..HEAD -- src tests && rg -n --glob '*.rs' 'fn (read|write)_all' src | head -n 50 && find . -name '*.toml' -not -path './target/*' | wc -l",
+    ),
+    (
+        "wrapped",
+        "sudo -u build env -i PATH=/usr/bin:/bin nice -n 5 timeout -k 2 60 bash -c 'for f in a b c; do /usr/local/bin/danger --force \"$f\" || echo failed; done' < /dev/null > /tmp/out.txt 2>&1 & wait; echo done ok",
+    ),
+    (
+        "quoted",
+        "git commit -m \"Reader: words keep their quotes until the end\" -m 'Before, rm -rf / in a message was taken for a command; now it is text, as in bash. See $(none) here.' --author='A B <a@b.example>' --no-verify",
+    ),
+];
+
+fn verdict(line: &str) -> lembas_core::permission::Verdict {
+    let root = Path::new("/home/dev/proj");
+    let world = World {
+        home: Path::new("/home/dev"),
+        cwd: root,
+        project: Some(root),
+        own: Path::new("/home/dev/.config/lembas"),
+        disk: &Plain,
+    };
+    let policy = Policy { mode: "manual".into(), ..Policy::default() };
+    let call = Call {
+        tool: "bash".into(),
+        class: "run".into(),
+        rule: "bash".into(),
+        command: Some(line.into()),
+        ..Call::default()
+    };
+    judge(&SPEC, &policy, world, &call)
+}
+
+#[divan::bench(args = LINES.map(|(name, _)| name))]
+fn bytes_200(bencher: Bencher<'_, '_>, name: &str) {
+    let line = LINES.iter().find(|(known, _)| *known == name).map_or("", |(_, line)| line);
+    bencher.bench(|| verdict(black_box(line)));
+}
+
+#[divan::bench(args = ["commands", "one_word", "quotes", "pipes", "heredoc"], sample_count = 10)]
+fn bytes_100_000(bencher: Bencher<'_, '_>, shape: &str) {
+    let line = match shape {
+        "commands" => "echo one two three; ".repeat(5_000),
+        "one_word" => format!("echo {}", "a".repeat(99_995)),
+        "quotes" => format!("echo {}", "'a b' ".repeat(16_665)),
+        "pipes" => format!("cat x{}", " | sort".repeat(14_284)),
+        _ => format!("cat <<E\n{}E\n", "some text of a line\n".repeat(4_999)),
+    };
+    bencher.bench(|| verdict(black_box(&line)));
+}
