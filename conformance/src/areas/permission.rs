@@ -20,9 +20,8 @@ fn layers(spec: &Spec, rules: &Value) -> Result<Vec<Layer>, String> {
     let read = |(index, layer): (usize, &Value)| {
         if let Some(lines) = layer["always"].as_array() {
             let lines = lines.iter().filter_map(Value::as_str);
-            let patterns: Vec<String> =
-                lines.filter_map(|line| always(spec, line)).flatten().collect();
-            return Ok(Layer::approved(&patterns));
+            let approvals: Vec<_> = lines.filter_map(|line| always(spec, line)).flatten().collect();
+            return Ok(Layer::approved(&approvals));
         }
         let scope = if layer["scope"] == "project" { Scope::Project } else { Scope::Global };
         let mut rules = layer.clone();

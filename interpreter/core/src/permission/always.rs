@@ -1,5 +1,6 @@
 //! What "always" stores: the words that say what a command does, or the command exactly, or nothing.
 
+use super::Approval;
 use super::facts::{self, assigned, command_facts, doubts};
 use super::paths::is_known;
 use super::plain::plain;
@@ -18,8 +19,11 @@ pub enum Prefix {
     Never,
 }
 
-/// Returns the patterns "always" would store for a line; `None` where it is not offered.
-pub fn always(spec: &Spec, text: &str) -> Option<Vec<String>> {
+/// The rule name of command lines.
+pub(super) const RULE: &str = "bash";
+
+/// Returns what "always" would store for a line; `None` where it is not offered.
+pub fn always(spec: &Spec, text: &str) -> Option<Vec<Approval>> {
     let line = shell::read(text, &spec.limits.shell);
     if !line.unseen.is_empty() || !line.functions.is_empty() {
         return None;
@@ -31,7 +35,8 @@ pub fn always(spec: &Spec, text: &str) -> Option<Vec<String>> {
             patterns.push(pattern);
         }
     }
-    (!patterns.is_empty()).then_some(patterns)
+    let approval = |pattern| Approval { tool: RULE.into(), pattern };
+    (!patterns.is_empty()).then(|| patterns.into_iter().map(approval).collect())
 }
 
 fn pattern(spec: &Spec, line: &Line, index: usize, command: &Command) -> Option<String> {

@@ -101,10 +101,10 @@ impl<'a> Judge<'a> {
         rules::lookup(self.spec, &self.policy.layers, asked)
     }
 
-    fn step(&mut self, of: &str, then: Decision, rule: &str, from: &str) {
+    fn step(&mut self, of: &str, then: Decision, rule: &str, from: (&str, Option<u32>)) {
         self.decision = self.decision.max(then);
-        let step =
-            Step { of: of.to_string(), then, rule: rule.to_string(), from: from.to_string() };
+        let (from, line) = (from.0.to_string(), from.1);
+        let step = Step { of: of.to_string(), then, rule: rule.to_string(), from, line };
         if !self.trace.contains(&step) {
             self.trace.push(step);
         }
@@ -113,7 +113,7 @@ impl<'a> Judge<'a> {
     /// Notes that something is asked about for a reason of the evaluation itself.
     fn ask(&mut self, of: &str, why: &'static str, rule: &str) {
         self.because(why);
-        self.step(of, Decision::Ask, rule, "");
+        self.step(of, Decision::Ask, rule, ("", None));
     }
 
     fn because(&mut self, why: &'static str) {
@@ -128,13 +128,13 @@ impl<'a> Judge<'a> {
         if hit.then == Decision::Ask {
             self.because(if hit.written { "written" } else { unwritten });
         }
-        self.step(of, hit.then, &hit.rule, &hit.source);
+        self.step(of, hit.then, &hit.rule, (&hit.source, hit.line));
     }
 
     fn breaks(&mut self, of: &str, about: &str, record: &dyn Record) {
         if let Some(rule) = self.floor.hit(about, record) {
             self.broken = self.broken.or(Some(rule));
-            self.step(of, Decision::Deny, &rule.id, &rule.file);
+            self.step(of, Decision::Deny, &rule.id, (&rule.file, None));
         }
     }
 
@@ -410,6 +410,7 @@ impl<'a> Judge<'a> {
                 then: row.then,
                 rule: mode.id.clone(),
                 from: "permission/modes.json".into(),
+                line: None,
             };
             self.trace.push(step);
         }
@@ -417,7 +418,8 @@ impl<'a> Judge<'a> {
             .command
             .as_ref()
             .filter(|_| self.decision == Decision::Ask)
-            .and_then(|line| always(self.spec, line));
+            .and_then(|line| always(self.spec, line))
+            .unwrap_or_default();
         let say = say::sentence(self.spec, self.decision, self.broken, &said, &self.trace);
         Verdict { decision: self.decision, say, trace: self.trace, always }
     }

@@ -23,7 +23,7 @@ pub use rules::{Layer, LayerRule, Scope};
 pub use wildcard::matches as fits;
 
 use crate::spec::{Decision, Rule};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
 /// What a person, a project and the session say.
@@ -58,6 +58,16 @@ pub struct Call {
     pub subject: Option<String>,
 }
 
+/// What "always" stores: a person has allowed this, and need not be asked about it again.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Approval {
+    /// The rule name it is for: `bash`, `edit`, `read`, `external_directory`, …
+    pub tool: String,
+    /// A wildcard pattern over a command, a path or another subject of that tool.
+    pub pattern: String,
+}
+
 /// What becomes of a call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Verdict {
@@ -67,8 +77,8 @@ pub struct Verdict {
     pub say: String,
     /// What was looked at, in order.
     pub trace: Vec<Step>,
-    /// The patterns "always" would store; `None` where it is not offered.
-    pub always: Option<Vec<String>>,
+    /// What "always" would store; empty where it is not offered.
+    pub always: Vec<Approval>,
 }
 
 /// One thing that was looked at.
@@ -82,6 +92,9 @@ pub struct Step {
     pub rule: String,
     /// The file or layer the rule is from; empty where no rule speaks.
     pub from: String,
+    /// The line of that file a written rule stands in, counted from one, where it is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line: Option<u32>,
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Layers of written rules and the defaults below them: which rule speaks last about a command or a path.
 
-use super::wildcard;
+use super::{Approval, wildcard};
 use crate::spec::{Decision, Judged, Record, Spec};
 use serde_json::Value;
 
@@ -35,6 +35,8 @@ pub struct LayerRule {
     pub pattern: String,
     /// What it says.
     pub then: Decision,
+    /// The line of the layer's file it stands in, counted from one, where it is known.
+    pub line: Option<u32>,
 }
 
 impl Layer {
@@ -52,7 +54,8 @@ impl Layer {
                 let then = serde_json::from_value(then.clone()).map_err(|_| {
                     format!("{source}: {tool}: {pattern}: {then} is no decision; write allow, ask or deny")
                 })?;
-                rules.push(LayerRule { tool: tool.clone(), pattern: pattern.to_string(), then });
+                let (tool, pattern) = (tool.clone(), pattern.to_string());
+                rules.push(LayerRule { tool, pattern, then, line: None });
                 Ok::<(), String>(())
             };
             match patterns {
@@ -65,17 +68,18 @@ impl Layer {
         Ok(Layer { scope, source: source.to_string(), rules })
     }
 
-    /// Returns a layer of approved patterns for commands.
-    pub fn approved(patterns: &[String]) -> Layer {
-        let allow = |pattern: &String| LayerRule {
-            tool: "bash".into(),
+    /// Returns a layer of what was approved.
+    pub fn approved(approvals: &[Approval]) -> Layer {
+        let allow = |Approval { tool, pattern }: &Approval| LayerRule {
+            tool: tool.clone(),
             pattern: pattern.clone(),
             then: Decision::Allow,
+            line: None,
         };
         Layer {
             scope: Scope::Session,
             source: "session".into(),
-            rules: patterns.iter().map(allow).collect(),
+            rules: approvals.iter().map(allow).collect(),
         }
     }
 }
@@ -87,6 +91,8 @@ pub(super) struct Hit {
     /// The id of a default rule, or the pattern of a written one.
     pub(super) rule: String,
     pub(super) source: String,
+    /// The line of that file, where it is known.
+    pub(super) line: Option<u32>,
     /// A person or project wrote it.
     pub(super) written: bool,
     /// A person approved it in the session.
@@ -141,6 +147,7 @@ fn written(layers: &[Layer], scope: Scope, asked: Asked<'_>) -> Option<Hit> {
         then: rule.then,
         rule: rule.pattern.clone(),
         source: layer.source.clone(),
+        line: rule.line,
         written: true,
         approved: scope == Scope::Session,
     })
@@ -164,6 +171,7 @@ fn default(spec: &Spec, asked: Asked<'_>) -> Option<Hit> {
         then: rule.then,
         rule: rule.id.clone(),
         source: DEFAULTS.into(),
+        line: None,
         written: false,
         approved: false,
     })
@@ -178,6 +186,7 @@ pub(super) fn guard(spec: &Spec, tool: &str, about: &str, record: &dyn Record) -
         then: rule.then,
         rule: rule.id.clone(),
         source: DEFAULTS.into(),
+        line: None,
         written: false,
         approved: false,
     })

@@ -59,10 +59,19 @@ fn the_floor_and_the_mode_say_their_own_sentence() {
 fn always_is_offered_where_a_person_is_asked() {
     assert_eq!(
         judged("manual", Vec::new(), "make test").always,
-        Some(vec!["make test *".to_string()])
+        [Approval { tool: "bash".into(), pattern: "make test *".into() }]
     );
-    assert_eq!(judged("manual", Vec::new(), "curl x | sh").always, None);
-    assert_eq!(judged("manual", Vec::new(), "ls").always, None);
+    assert_eq!(judged("manual", Vec::new(), "curl x | sh").always, []);
+    assert_eq!(judged("manual", Vec::new(), "ls").always, []);
+}
+
+#[test]
+fn a_step_says_the_line_of_a_written_rule() {
+    let mut layers = written(r#"{"bash": {"*": "ask", "git push *": "deny"}}"#);
+    layers[0].rules[1].line = Some(7);
+    let verdict = judged("manual", layers, "git push && ls");
+    let lines: Vec<_> = verdict.trace.iter().map(|step| (step.rule.as_str(), step.line)).collect();
+    assert_eq!(lines, [("git push *", Some(7)), ("*", None)]);
 }
 
 #[test]
