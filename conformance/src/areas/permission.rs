@@ -1,6 +1,7 @@
 //! `permission`: what becomes of a call: `{"tool", "command" or "path", "mode", "home", "cwd", "project", "rules"?,
 //! "setup"?}` to allow, ask or deny. `rules` are layers of written rules, outermost first; a layer with `"scope":
-//! "project"` is the project's, one with `"always"` holds lines that were approved. `setup` names links that exist.
+//! "project"` is the project's, one with `"always"` holds lines that were approved. `setup` names links that exist. A tool
+//! that the spec does not have is told by its `class`; `subject` is what its patterns are matched against.
 
 use lembas_core::permission::{self, Call, Disk, Layer, Policy, Scope, World, always, normal};
 use lembas_core::spec::Spec;
@@ -34,13 +35,16 @@ fn layers(spec: &Spec, rules: &Value) -> Result<Vec<Layer>, String> {
 /// Returns the call of a case.
 pub(super) fn call(spec: &Spec, input: &Value) -> Result<Call, String> {
     let id = input["tool"].as_str().unwrap_or("bash");
-    let tool = spec.tool(id).ok_or_else(|| format!("the spec has no tool {id:?}"))?;
+    let tool = spec.tool(id);
+    let class = input["class"].as_str().or(tool.map(|tool| tool.class.name()));
+    let class = class.ok_or_else(|| format!("the spec has no tool {id:?}"))?;
     Ok(Call {
         tool: id.to_string(),
-        class: tool.class.name().to_string(),
-        rule: tool.permission.rule.clone(),
+        class: class.to_string(),
+        rule: tool.map_or(id, |tool| &tool.permission.rule).to_string(),
         paths: input["path"].as_str().map(PathBuf::from).into_iter().collect(),
         command: input["command"].as_str().map(String::from),
+        subject: input["subject"].as_str().map(String::from),
         ..Call::default()
     })
 }

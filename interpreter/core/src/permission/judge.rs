@@ -85,6 +85,7 @@ impl<'a> Judge<'a> {
             let subject = call.subject.clone().unwrap_or_default();
             let facts = self.call_facts(call);
             let hit = self.lookup(&call.rule, std::slice::from_ref(&subject), "call", &facts, true);
+            self.allowed &= hit.as_ref().is_some_and(|hit| hit.then == Decision::Allow);
             self.ruled(&subject, hit, "default");
         }
     }
