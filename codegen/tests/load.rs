@@ -72,6 +72,7 @@ fn check(changes: &[(&str, Change)], expected: &[(&str, &str, &str)]) {
 
 const HARDLINE: &str = "permission/hardline.json";
 const DEFAULTS: &str = "permission/defaults.json";
+const MODES: &str = "permission/modes.json";
 
 /// A hardline file of one rule with this condition.
 macro_rules! floor {
@@ -80,6 +81,17 @@ macro_rules! floor {
             "{ \"sets\": { \"roots\": [\"/\"] },\n\"rules\": [{ \"id\": \"a\", \"about\": \"command\",\n\"when\": ",
             $when,
             ",\n\"examples\": { \"hit\": [\"x\"], \"miss\": [\"y\"] } }] }"
+        ))
+    };
+}
+
+/// A file of one mode with this row.
+macro_rules! row {
+    ($row:expr) => {
+        Text(concat!(
+            "{ \"default\": \"a\", \"modes\": [{ \"id\": \"a\", \"prompt\": \"modes/plan.md\", \"about\": \"\",\n\"decide\": [",
+            $row,
+            "] }] }"
         ))
     };
 }
@@ -167,33 +179,92 @@ fn rules() {
             ("quirks.json", "{ \"hit\"", "\"miss\" is missing in /rules/0/examples"),
         ],
     );
-    let twice = "{ \"rules\": [{ \"id\": \"a\", \"tool\": \"bash\", \"pattern\": \"ls\", \"then\": \"allow\" },\n{ \"id\": \"a\", \"tool\": \"bash\", \"pattern\": \"rm\", \"then\": \"allow\" }] }";
+    let twice = "{ \"rules\": [{ \"id\": \"a\", \"tool\": \"bash\", \"pattern\": \"ls\", \"then\": \"allow\", \"examples\": { \"hit\": [\"ls\"], \"miss\": [\"rm\"] } },\n{ \"id\": \"a\", \"tool\": \"bash\", \"pattern\": \"rm\", \"then\": \"allow\", \"examples\": { \"hit\": [\"rm\"], \"miss\": [\"ls\"] } }] }";
     let files = changed(&[(DEFAULTS, Text(twice))]);
     let lines: Vec<String> = problems(&files).iter().map(ToString::to_string).collect();
     assert_eq!(
         lines,
         ["permission/defaults.json:2:9: a second rule called \"a\"; ids are unique in a file"]
     );
-    let then = "{ \"rules\": [{ \"id\": \"a\", \"tool\": \"bash\", \"pattern\": \"ls\", \"then\": \"perhaps\" }] }";
+    let then = "{ \"rules\": [{ \"id\": \"a\", \"tool\": \"bash\", \"pattern\": \"ls\", \"then\": \"perhaps\", \"examples\": { \"hit\": [\"ls\"], \"miss\": [\"rm\"] } }] }";
     check(
         &[(DEFAULTS, Text(then))],
         &[(DEFAULTS, "\"perhaps\"", "\"perhaps\" is none of: \"allow\", \"ask\", \"deny\"")],
+    );
+    check(
+        &[(
+            DEFAULTS,
+            Replace("\"why\": \"They change", "\"say\": \"{{ off }}\",\n\"why\": \"They change"),
+        )],
+        &[(
+            DEFAULTS,
+            "\"{{ off }}\"",
+            "a sentence has no {{off}}; there are: of, rule, from, then",
+        )],
     );
 }
 
 #[test]
 fn modes() {
-    let modes = "permission/modes.json";
     check(
-        &[(modes, Replace("\"modes/plan.md\"", "\"modes/plans.md\""))],
-        &[(modes, "\"modes/plans.md\"", "prompts/modes/plans.md is missing")],
+        &[(MODES, Replace("\"modes/plan.md\"", "\"modes/plans.md\""))],
+        &[(MODES, "\"modes/plans.md\"", "prompts/modes/plans.md is missing")],
     );
     check(
-        &[(modes, Replace("\"default\": \"manual\"", "\"default\": \"manuel\""))],
-        &[(modes, "\"manuel\"", "there is no mode \"manuel\" in this file")],
+        &[(MODES, Replace("\"default\": \"manual\"", "\"default\": \"manuel\""))],
+        &[(MODES, "\"manuel\"", "there is no mode \"manuel\" in this file")],
     );
-    let one = "{ \"default\": \"a\", \"modes\": [{ \"id\": \"a\", \"prompt\": \"modes/plan.md\", \"about\": \"\",\n\"decide\": [{ \"when\": { \"clas\": \"read\" }, \"then\": \"allow\" }] }] }";
-    check(&[(modes, Text(one))], &[(modes, "\"read\"", "no fact \"clas\" here; there are: ")]);
+    for (row, marker, message) in [
+        (
+            row!(
+                "{ \"when\": { \"clas\": \"read\" }, \"then\": \"allow\", \"examples\": { \"hit\": [\"x\"], \"miss\": [\"y\"] } }"
+            ),
+            "\"read\"",
+            "no fact \"clas\" here; there are: ",
+        ),
+        (
+            row!(
+                "{ \"when\": {}, \"then\": \"deny\", \"examples\": { \"hit\": [\"x\"], \"miss\": [\"y\"] } }"
+            ),
+            "{ \"when\"",
+            "\"say\" is missing in /modes/0/decide/0",
+        ),
+    ] {
+        check(&[(MODES, row)], &[(MODES, marker, message)]);
+    }
+}
+
+/// A file of each kind of rule that judges a call, with one rule that has this behind all else it must have.
+macro_rules! rules_with {
+    ($given:literal) => {
+        [
+            (HARDLINE, Text(concat!("{ \"rules\": [{  \"id\": \"a\", \"about\": \"command\", \"when\": {}", $given, "}] }"))),
+            (
+                DEFAULTS,
+                Text(concat!("{ \"rules\": [{  \"id\": \"a\", \"tool\": \"bash\", \"pattern\": \"ls\", \"then\": \"ask\"", $given, "}] }")),
+            ),
+            (MODES, row!(concat!("{  \"when\": {}, \"then\": \"ask\"", $given, "}"))),
+        ]
+    };
+}
+
+#[test]
+fn rules_without_a_hit_and_a_miss() {
+    for (files, marker, message) in [
+        (rules_with!(""), "{  ", "\"examples\" is missing in "),
+        (
+            rules_with!(", \"examples\": { \"hit\": [\"x\"] }"),
+            "{ \"hit\"",
+            "\"miss\" is missing in ",
+        ),
+        (
+            rules_with!(", \"examples\": { \"hit\": [\"x\"], \"miss\": [] }"),
+            "[] }",
+            "[] has less than 1 item",
+        ),
+    ] {
+        files.iter().for_each(|(file, text)| check(&[(file, *text)], &[(file, marker, message)]));
+    }
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! `permission/modes.json`: what each mode decides before the rules' own verdict stands.
 
-use super::Decision;
+use super::{Decision, rule::Examples};
 use crate::{
     reader::{Reader, Records},
     when::{Sets, When},
@@ -33,6 +33,10 @@ pub struct ModeRow {
     pub then: Decision,
     /// What the model is told when the row denies.
     pub say: String,
+    /// Examples it must decide.
+    pub hit: Vec<Value>,
+    /// Examples it must not decide.
+    pub miss: Vec<Value>,
     /// Its JSON pointer in `permission/modes.json`.
     pub pointer: String,
 }
@@ -59,6 +63,8 @@ struct RawRow {
     then: Decision,
     #[serde(default)]
     say: String,
+    #[serde(default)]
+    examples: Examples,
 }
 
 /// Reads the modes in file order, strictest first, and the id of the default one.
@@ -82,7 +88,8 @@ pub(super) fn modes(reader: &mut Reader<'_>, records: &Records) -> (Vec<Mode>, S
         for (j, row) in raw.decide.into_iter().enumerate() {
             let pointer = format!("/modes/{i}/decide/{j}");
             let when = reader.when(FILE, &format!("{pointer}/when"), &row.when, facts, &file.sets);
-            decide.extend(when.map(|when| ModeRow { when, then: row.then, say: row.say, pointer }));
+            let RawRow { then, say, examples: Examples { hit, miss }, .. } = row;
+            decide.extend(when.map(|when| ModeRow { when, then, say, hit, miss, pointer }));
         }
         modes.push(Mode { id: raw.id, prompt: raw.prompt, about: raw.about, decide });
     }

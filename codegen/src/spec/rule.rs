@@ -3,6 +3,7 @@
 use super::Decision;
 use crate::{
     reader::{Reader, Records},
+    template,
     when::{Sets, When},
 };
 use serde::Deserialize;
@@ -43,8 +44,11 @@ pub struct DefaultRule {
     pub tool: String,
     /// How it matches.
     pub judged: Judged,
-    /// What it says.
+    /// What it decides.
     pub then: Decision,
+    /// The sentence of a verdict that it decides, a template of the step's `of`, `rule`, `from` and `then`; empty for
+    /// the sentence that every rule has.
+    pub say: String,
     /// Examples it must match.
     pub hit: Vec<Value>,
     /// Examples it must not match.
@@ -91,10 +95,11 @@ struct RawRule {
     examples: Examples,
 }
 
+/// What a rule must hit and miss. With checks, the schema has seen to it that there is one of each.
 #[derive(Deserialize, Default)]
-struct Examples {
-    hit: Vec<Value>,
-    miss: Vec<Value>,
+pub(super) struct Examples {
+    pub(super) hit: Vec<Value>,
+    pub(super) miss: Vec<Value>,
 }
 
 /// Reads a file of rules with conditions.
@@ -149,10 +154,30 @@ pub(super) fn defaults(reader: &mut Reader<'_>, records: &Records) -> Vec<Defaul
                 Judged::When { about, when }
             }
         };
-        let (hit, miss) = (raw.examples.hit, raw.examples.miss);
-        rules.push(DefaultRule { id: raw.id, tool, judged, then, hit, miss, pointer });
+        sentence(reader, &raw.say, &pointer);
+        let RawRule { id, say, examples: Examples { hit, miss }, .. } = raw;
+        rules.push(DefaultRule { id, tool, judged, then, say, hit, miss, pointer });
     }
     rules
+}
+
+/// Checks what a default rule says: it may use what is known of the step it decides.
+fn sentence(reader: &mut Reader<'_>, say: &str, pointer: &str) {
+    const KNOWN: [&str; 4] = ["of", "rule", "from", "then"];
+    if !reader.checks() {
+        return;
+    }
+    let wrong = match template::uses(say) {
+        Ok(uses) => {
+            uses.into_iter().find(|each| !KNOWN.contains(&each.name.as_str())).map(|each| {
+                format!("a sentence has no {{{{{}}}}}; there are: {}", each.name, KNOWN.join(", "))
+            })
+        }
+        Err(fault) => Some(fault.message),
+    };
+    if let Some(message) = wrong {
+        reader.problem(DEFAULTS, &format!("{pointer}/say"), message);
+    }
 }
 
 fn unique(reader: &mut Reader<'_>, name: &str, rules: &[RawRule]) {

@@ -1,8 +1,9 @@
 //! Runs the examples that every rule carries. It decides nothing itself: it asks what would decide a real case.
 
 use crate::permission;
-use crate::spec::{DefaultRule, Judged, Problem, Rule, Spec, When};
+use crate::spec::{DefaultRule, Judged, ModeRow, ModeSpec, Problem, Rule, Spec, When};
 use serde_json::Value;
+use std::borrow::Cow;
 
 /// The examples of one rule, run.
 #[derive(Debug, Clone)]
@@ -19,7 +20,8 @@ pub struct Ran {
 pub fn run(spec: &Spec) -> Vec<Ran> {
     let rules = spec.hardline.iter().chain(&spec.quirks).map(|rule| Examples::of(rule).run(spec));
     let defaults = spec.defaults.iter().map(Examples::of_default);
-    rules.chain(defaults.map(|examples| examples.run(spec))).collect()
+    let rows = spec.modes.iter().flat_map(Examples::of_mode);
+    rules.chain(defaults.chain(rows).map(|examples| examples.run(spec))).collect()
 }
 
 /// Returns every example of `spec` that does not turn out as written; empty for a spec that keeps its word.
@@ -33,7 +35,11 @@ pub fn problems(spec: &Spec) -> Vec<Problem> {
 /// its line, gets its arm here.
 fn hits(spec: &Spec, about: &str, by: By<'_>, example: &Value) -> Option<bool> {
     let when = match by {
-        By::Pattern(pattern) => return Some(permission::fits(pattern, example.as_str()?)),
+        By::Row(mode, row) => return permission::row_example(spec, mode, row, example),
+        By::Default(rule) => {
+            let decides = permission::default_of(spec, &rule.tool, example.as_str()?);
+            return Some(decides.as_ref() == Some(&rule.id));
+        }
         By::When(when) => when,
     };
     match (about, example) {
@@ -46,13 +52,17 @@ fn hits(spec: &Spec, about: &str, by: By<'_>, example: &Value) -> Option<bool> {
 /// What a rule is recognized by.
 #[derive(Clone, Copy)]
 enum By<'a> {
+    /// Its condition holds.
     When(&'a When),
-    Pattern(&'a str),
+    /// Of the default rules with a pattern it is the one that decides.
+    Default(&'a DefaultRule),
+    /// Of its mode's rows it is the one that decides.
+    Row(&'a ModeSpec, &'a ModeRow),
 }
 
 struct Examples<'a> {
     file: &'a str,
-    id: &'a str,
+    id: Cow<'a, str>,
     pointer: &'a str,
     about: &'a str,
     by: By<'a>,
@@ -64,7 +74,7 @@ impl<'a> Examples<'a> {
     fn of(rule: &'a Rule) -> Examples<'a> {
         Examples {
             file: &rule.file,
-            id: &rule.id,
+            id: Cow::from(&rule.id),
             pointer: &rule.pointer,
             about: &rule.about,
             by: By::When(&rule.when),
@@ -76,11 +86,11 @@ impl<'a> Examples<'a> {
     fn of_default(rule: &'a DefaultRule) -> Examples<'a> {
         let (about, by) = match &rule.judged {
             Judged::When { about, when } => (about.as_str(), By::When(when)),
-            Judged::Pattern(pattern) => ("", By::Pattern(pattern)),
+            Judged::Pattern(_) => ("", By::Default(rule)),
         };
         Examples {
             file: "permission/defaults.json",
-            id: &rule.id,
+            id: Cow::from(&rule.id),
             pointer: &rule.pointer,
             about,
             by,
@@ -89,12 +99,24 @@ impl<'a> Examples<'a> {
         }
     }
 
+    fn of_mode(mode: &'a ModeSpec) -> impl Iterator<Item = Examples<'a>> {
+        mode.decide.iter().enumerate().map(move |(index, row)| Examples {
+            file: "permission/modes.json",
+            id: format!("{} {}", mode.id, index + 1).into(),
+            pointer: &row.pointer,
+            about: "",
+            by: By::Row(mode, row),
+            hit: &row.hit,
+            miss: &row.miss,
+        })
+    }
+
     fn run(&self, spec: &Spec) -> Ran {
         let hit = self.hit.iter().enumerate().map(|(i, each)| ("hit", i, each));
         let miss = self.miss.iter().enumerate().map(|(i, each)| ("miss", i, each));
         let problems =
             hit.chain(miss).flat_map(|(kind, i, each)| self.check(spec, kind, i, each)).collect();
-        Ran { file: self.file.into(), rule: self.id.into(), problems }
+        Ran { file: self.file.into(), rule: self.id.to_string(), problems }
     }
 
     fn check(&self, spec: &Spec, kind: &str, index: usize, example: &Value) -> Vec<Problem> {
@@ -107,12 +129,26 @@ impl<'a> Examples<'a> {
             Some(false) if kind == "hit" => {
                 messages.push(format!("rule {:?} misses this example, which it must hit", self.id));
             }
+            None => messages.push(self.unreadable()),
             _ => {}
         }
         let (line, column) =
             if messages.is_empty() { (1, 1) } else { spec.place(self.file, &pointer) };
         let problem = |message| Problem { file: self.file.into(), line, column, message };
         messages.into_iter().map(problem).collect()
+    }
+
+    /// An example that nothing can be asked about would pass for the wrong reason.
+    fn unreadable(&self) -> String {
+        let takes = match self.by {
+            By::Default(_) => "a text that patterns are matched against",
+            By::Row(..) => "a command line, or a tool of the spec with its path or command",
+            By::When(_) if matches!(self.about, "command" | "file") => {
+                "a command line, or a tool with its path"
+            }
+            By::When(_) => "an object of facts",
+        };
+        format!("rule {:?} cannot be asked about this example; it takes {takes}", self.id)
     }
 
     /// A fact that the record does not have would make a `miss` true for the wrong reason.
@@ -170,6 +206,41 @@ mod tests {
             r#"{ "boddy": {} }"#,
             &["quirks.json:4:10: no fact \"boddy\" here; there are: body"],
         );
+    }
+
+    #[test]
+    fn examples_that_cannot_be_read_are_told() {
+        let row = "\"hit\": [\"make install\"";
+        for (file, from, to, takes) in [
+            (
+                "permission/defaults.json",
+                "\"hit\": [\".env\"",
+                "\"hit\": [{ \"path\": 1 }",
+                "a text",
+            ),
+            (
+                "permission/defaults.json",
+                "\"hit\": [\"git status\"",
+                "\"hit\": [7",
+                "a command line, or a tool with",
+            ),
+            (
+                "permission/modes.json",
+                row,
+                "\"hit\": [{ \"tool\": \"sing\" }",
+                "a command line, or a tool of",
+            ),
+        ] {
+            let mut files = Files::packed(PACK);
+            let text = files.text(file).unwrap();
+            assert!(text.contains(from), "{from}");
+            let text = text.replacen(from, to, 1);
+            files.set(file, text);
+            let found = problems(&Spec::load(&files, Some(&schemas())).unwrap());
+            let told: Vec<String> = found.iter().map(ToString::to_string).collect();
+            let expected = format!("cannot be asked about this example; it takes {takes}");
+            assert!(told.len() == 1 && told[0].contains(&expected), "{told:?}");
+        }
     }
 
     #[test]

@@ -40,7 +40,7 @@ pub fn hardline<'a>(
 }
 
 /// A disk without links.
-struct Plain;
+pub(super) struct Plain;
 
 impl Disk for Plain {
     fn real(&self, path: &Path) -> PathBuf {

@@ -8,7 +8,9 @@ use super::plain::{Plain, plain};
 use super::rules::{self, Asked, Hit};
 use super::{Call, Policy, Step, Verdict, World, always, program, say};
 use crate::shell::{self, Command, Line, Redirect, RedirectKind, Unseen, Word};
-use crate::spec::{CallFacts, CommandFacts, Decision, FileAction, Record, Rule, Spec};
+use crate::spec::{
+    CallFacts, CommandFacts, Decision, FileAction, ModeRow, ModeSpec, Record, Rule, Spec,
+};
 use std::path::{Path, PathBuf};
 
 /// Judges a call: what it would do, by whose rule, and what "always" would store.
@@ -395,15 +397,19 @@ impl<'a> Judge<'a> {
         }
     }
 
+    /// Returns the row of the mode that decides what the rules left open, if one does.
+    pub(super) fn row(&self, call: &Call) -> Option<(&'a ModeSpec, &'a ModeRow)> {
+        let facts = self.call_facts(call);
+        let mode = self.spec.mode(&self.policy.mode).or(self.spec.modes.first())?;
+        let mut rows = mode.decide.iter();
+        let row = rows.find(|row| self.decision != Decision::Deny && row.when.holds(&facts))?;
+        Some((mode, row))
+    }
+
     /// Lets the mode decide what the rules left open, and says why.
     fn verdict(mut self, call: &Call) -> Verdict {
-        let facts = self.call_facts(call);
-        let mode = self.spec.mode(&self.policy.mode).or(self.spec.modes.first());
-        let mut rows =
-            mode.into_iter().flat_map(|mode| mode.decide.iter().map(move |row| (mode, row)));
-        let row = rows.find(|(_, row)| self.decision != Decision::Deny && row.when.holds(&facts));
         let mut said = String::new();
-        if let Some((mode, row)) = row {
+        if let Some((mode, row)) = self.row(call) {
             said = row.say.clone();
             self.decision = row.then;
             let step = Step {

@@ -4,6 +4,7 @@
 mod always;
 mod arguments;
 mod directories;
+mod example;
 mod facts;
 mod hardline;
 mod judge;
@@ -15,12 +16,12 @@ mod say;
 mod wildcard;
 
 pub use always::{Prefix, always, prefix};
+pub use example::row_example;
 pub use hardline::{example, hardline};
 pub use judge::judge;
 pub use paths::{Disk, World, normal};
 pub use plain::{Plain, Text, plain, plain_texts};
-pub use rules::{Layer, LayerRule, Scope};
-pub use wildcard::matches as fits;
+pub use rules::{Layer, LayerRule, Scope, default_of};
 
 use crate::spec::{Decision, Rule};
 use serde::{Deserialize, Serialize};

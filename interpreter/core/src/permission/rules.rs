@@ -115,7 +115,8 @@ pub(super) struct Asked<'a> {
     pub(super) approvals: bool,
 }
 
-const DEFAULTS: &str = "permission/defaults.json";
+/// The file of the default rules, as a step names it.
+pub(super) const DEFAULTS: &str = "permission/defaults.json";
 
 /// Returns the rule that decides, if any does.
 pub(super) fn lookup(spec: &Spec, layers: &[Layer], asked: Asked<'_>) -> Option<Hit> {
@@ -175,6 +176,14 @@ fn default(spec: &Spec, asked: Asked<'_>) -> Option<Hit> {
         written: false,
         approved: false,
     })
+}
+
+/// Returns the id of the default rule whose pattern decides about a text, if one does.
+pub fn default_of(spec: &Spec, tool: &str, text: &str) -> Option<String> {
+    let texts = [text.to_string()];
+    let record = &Value::Null;
+    let asked = Asked { tool, texts: &texts, about: "", record, plain: false, approvals: false };
+    default(spec, asked).map(|hit| hit.rule)
 }
 
 /// Returns the default rule with a condition that speaks against what `record` says, whatever allowed it.

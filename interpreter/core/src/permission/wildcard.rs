@@ -1,7 +1,7 @@
 //! The patterns of permission rules: `*` is any text, `?` any sign, a backslash takes the next sign as it is.
 
 /// Returns whether `pattern` matches the whole of `text`. `x *` matches a bare `x` too.
-pub fn matches(pattern: &str, text: &str) -> bool {
+pub(super) fn matches(pattern: &str, text: &str) -> bool {
     let tokens = tokens(pattern);
     let bare = match tokens.as_slice() {
         [front @ .., Token::Sign(' '), Token::Any] => whole(front, text),
