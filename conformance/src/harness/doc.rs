@@ -97,9 +97,8 @@ fn modes(out: &mut dyn Write, spec: &Spec) -> io::Result<()> {
 fn one_mode(out: &mut dyn Write, file: &Value, mode: &Mode) -> io::Result<()> {
     writeln!(out, "\n### {}\n\n{}\n", mode.id, mode.about)?;
     for row in &mode.decide {
-        let say = if row.say.is_empty() { String::new() } else { format!(": {}", row.say) };
-        let (when, then) = (condition(file, &row.pointer), decision(row.then));
-        writeln!(out, "- `{when}`: {then}{say}")?;
+        let when = condition(file, &row.pointer);
+        writeln!(out, "- `{when}`: {}", decided(row.then, &row.say))?;
     }
     Ok(())
 }
@@ -129,8 +128,8 @@ fn defaults(out: &mut dyn Write, spec: &Spec) -> io::Result<()> {
             Judged::Pattern(pattern) => pattern.clone(),
             Judged::When { .. } => condition(&file, &rule.pointer),
         };
-        let (id, tool, then) = (&rule.id, &rule.tool, decision(rule.then));
-        writeln!(out, "| {id} | {tool} | `{}` | {then} |", cell(&when))?;
+        let (id, tool, then) = (&rule.id, &rule.tool, decided(rule.then, &rule.say));
+        writeln!(out, "| {id} | {tool} | `{}` | {} |", cell(&when), cell(&then))?;
     }
     Ok(())
 }
@@ -192,12 +191,14 @@ fn condition(file: &Value, pointer: &str) -> String {
     file.pointer(&format!("{pointer}/when")).map(Value::to_string).unwrap_or_default()
 }
 
-fn decision(decision: Decision) -> &'static str {
-    match decision {
+/// A decision and the sentence that goes with it, if it has one.
+fn decided(decision: Decision, say: &str) -> String {
+    let name = match decision {
         Decision::Allow => "allow",
         Decision::Ask => "ask",
         Decision::Deny => "deny",
-    }
+    };
+    if say.is_empty() { name.into() } else { format!("{name}: {say}") }
 }
 
 fn code(names: &[&str]) -> String {

@@ -7,11 +7,13 @@ use std::collections::BTreeMap;
 /// Returns the sentence `key` of `says` with `values` filled in. A sentence that is missing or cannot be filled
 /// in comes out as its key, so that a result is never lost for its words.
 pub fn say(says: &BTreeMap<String, String>, key: &str, values: &impl Serialize) -> String {
-    let filled = says.get(key).and_then(|sentence| {
-        let values = minijinja::Value::from(minijinja::value::Serde(values));
-        environment().and_then(|engine| engine.render_str(sentence, values)).ok()
-    });
-    filled.unwrap_or_else(|| key.to_owned())
+    says.get(key).and_then(|sentence| filled(sentence, values)).unwrap_or_else(|| key.to_owned())
+}
+
+/// Returns a sentence with `values` filled in; `None` for one that cannot be.
+pub(crate) fn filled(sentence: &str, values: &impl Serialize) -> Option<String> {
+    let values = minijinja::Value::from(minijinja::value::Serde(values));
+    environment().and_then(|engine| engine.render_str(sentence, values)).ok()
 }
 
 #[cfg(test)]

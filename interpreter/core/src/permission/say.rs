@@ -1,7 +1,7 @@
 //! The sentence that goes with a verdict; the words are the spec's.
 
-use super::Step;
-use crate::say::say;
+use super::{Step, rules};
+use crate::say::{filled, say};
 use crate::shell::Unseen;
 use crate::spec::{Decision, Rule, Spec};
 
@@ -29,7 +29,8 @@ pub(super) fn unseen(why: Unseen) -> &'static str {
     }
 }
 
-/// Returns one sentence of why: the floor's own, the mode's own, or of the step that decided.
+/// Returns one sentence of why: the floor's own, the mode's own, or that of the step that decided, which a default
+/// rule may have one of its own for.
 pub(super) fn sentence(
     spec: &Spec,
     decision: Decision,
@@ -46,5 +47,10 @@ pub(super) fn sentence(
     let Some(step) = trace.iter().find(|step| step.then == decision) else { return String::new() };
     let key = if step.from.is_empty() { step.rule.as_str() } else { "rule" };
     let shown = Step { of: step.of.chars().take(SHOWN).collect(), ..step.clone() };
-    say(&spec.wrappers.says, key, &shown)
+    let default = spec
+        .defaults
+        .iter()
+        .find(|rule| step.from == rules::DEFAULTS && rule.id == step.rule && !rule.say.is_empty());
+    let own = default.and_then(|rule| filled(&rule.say, &shown));
+    own.unwrap_or_else(|| say(&spec.wrappers.says, key, &shown))
 }

@@ -56,6 +56,15 @@ fn the_floor_and_the_mode_say_their_own_sentence() {
 }
 
 #[test]
+fn a_default_rule_says_its_own_sentence() {
+    let say = |command: &str| judged("manual", Vec::new(), command).say;
+    let risky = "An option or operand of it may run, write or delete something: ";
+    assert_eq!(say("ls; find . -delete"), format!("{risky}find . -delete"));
+    assert_eq!(say("cat .env"), "It may hold secrets: cat .env");
+    assert_eq!(say("make"), "No rule allows: make");
+}
+
+#[test]
 fn always_is_offered_where_a_person_is_asked() {
     assert_eq!(
         judged("manual", Vec::new(), "make test").always,
