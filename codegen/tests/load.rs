@@ -194,11 +194,11 @@ fn rules() {
     check(
         &[(
             DEFAULTS,
-            Replace("\"why\": \"They change", "\"say\": \"{{ off }}\",\n\"why\": \"They change"),
+            Replace("what later commands mean: {{ of }}", "what later commands mean: {{ off }}"),
         )],
         &[(
             DEFAULTS,
-            "\"{{ off }}\"",
+            "\"It changes what later",
             "a sentence has no {{off}}; there are: of, rule, from, then",
         )],
     );
