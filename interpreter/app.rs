@@ -226,6 +226,7 @@ impl<'s> Session<'s> {
             model: model.clone(),
             max_output: None,
             effort: None,
+            vision: false,
             context: Context::default(),
             wire: Wire::Replay(recording),
             recorder: None,
@@ -253,6 +254,7 @@ impl<'s> Session<'s> {
             host: host(&connection.base_url),
             max_output: model.max_output,
             effort: config.effort.clone().or(model.effort).filter(|effort| effort != "off"),
+            vision,
             context: Context {
                 context_window: model.context,
                 max_output_tokens: model.max_output,

@@ -7,6 +7,8 @@ mod hardline;
 mod permission;
 mod plain;
 mod prompt;
+mod reply;
+mod request;
 mod split;
 mod stream;
 mod think;
@@ -62,6 +64,14 @@ impl Answers for Here {
 
     fn prompt(&self, input: &Value) -> Result<Value, String> {
         prompt::answer(&self.spec, input)
+    }
+
+    fn reply(&self, input: &Value) -> Result<Value, String> {
+        reply::answer(&self.spec, input)
+    }
+
+    fn request(&self, input: &Value) -> Result<Value, String> {
+        request::answer(&self.spec, input)
     }
 
     fn split(&self, input: &Value) -> Result<Value, String> {

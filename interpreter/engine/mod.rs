@@ -15,7 +15,7 @@ pub(crate) use prepare::Preparer;
 
 use crate::{
     bus::{Bus, BusEvent},
-    provider::{Ask, Provider, Replied, Seen},
+    provider::{Ask, Provider, Seen},
 };
 use budget::{Budget, Reached};
 use lembas_core::{
@@ -23,6 +23,7 @@ use lembas_core::{
     message::{Message, Part, Role, ToolCall},
     prompt::{self, ToolDefinition},
     spec::{Limits, PromptText, Spec, Tools},
+    stream::Assembled,
 };
 use repeat::Repeats;
 use serde_json::json;
@@ -141,7 +142,7 @@ impl<T: Tools<Output = Outcome, Context = CancellationToken>> Engine<'_, T> {
     }
 
     /// Makes one request and takes the reply into the conversation.
-    async fn ask(&mut self, turn: &mut Turn, may_call: bool) -> Result<Replied, Box<Failure>> {
+    async fn ask(&mut self, turn: &mut Turn, may_call: bool) -> Result<Assembled, Box<Failure>> {
         turn.budget.steps += 1;
         turn.answer.clear();
         self.bus.emit(&BusEvent::Step { number: turn.budget.steps });
@@ -163,7 +164,7 @@ impl<T: Tools<Output = Outcome, Context = CancellationToken>> Engine<'_, T> {
 
     /// Judges a reply without calls. A reply that is all reasoning is asked for its answer once; a model that gives
     /// none even then has failed.
-    fn answered(&mut self, turn: &mut Turn, replied: &Replied) -> Option<Ended> {
+    fn answered(&mut self, turn: &mut Turn, replied: &Assembled) -> Option<Ended> {
         if replied.finish == Some(Finish::Length) {
             let text = "the answer was cut at the output limit".to_string();
             self.bus.emit(&BusEvent::Notice { about: "cut".into(), text });
@@ -238,7 +239,11 @@ fn tell(bus: &Bus, seen: Seen<'_>) {
         Seen::Event(Event::Notice { about, text }) => {
             BusEvent::Notice { about: about.clone(), text: text.clone() }
         }
-        Seen::Event(Event::ToolCall(_) | Event::Finish { .. } | Event::Error(_)) => return,
+        Seen::Event(
+            Event::Carry { .. } | Event::ToolCall(_) | Event::Finish { .. } | Event::Error(_),
+        ) => {
+            return;
+        }
     };
     bus.emit(&event);
 }

@@ -177,6 +177,7 @@ impl<'s, T: Tools<Output = Outcome, Context = CancellationToken>> Engine<'s, T> 
                 name: call.name,
                 text: outcome.text,
                 error: outcome.error,
+                images: Vec::new(),
             })
         });
         self.messages.push(Message { role: Role::Tool, parts: results.collect() });

@@ -10,7 +10,7 @@ mod wire;
 pub(crate) use live::{Live, Target};
 pub(crate) use record::Recorder;
 pub(crate) use replay::Recording;
-pub(crate) use reply::{Ask, Provider, Replied, Seen};
+pub(crate) use reply::{Ask, Provider, Seen};
 use retry::Retries;
 pub(crate) use wire::Wire;
 use wire::{Body, Opened};

@@ -4,11 +4,11 @@ use super::{Body, Opened, Recorder, Retries, Wire, failed};
 use crate::config::secret::{Secret, redact};
 use lembas_core::{
     dialect::{self, Spoken},
-    event::{Event, Failure, Finish, Usage},
-    message::{Message, Part, Role, ToolCall},
+    event::{Event, Failure},
+    message::Message,
     prompt::ToolDefinition,
     spec::Spec,
-    stream::{Context, Ending, Reply},
+    stream::{Assembled, Assembly, Context, Ending, Reply},
 };
 use serde_json::Map;
 use std::borrow::Cow;
@@ -30,6 +30,8 @@ pub(crate) struct Provider<'s> {
     pub(crate) max_output: Option<u64>,
     /// The effort asked for, if any.
     pub(crate) effort: Option<String>,
+    /// Whether the model takes images.
+    pub(crate) vision: bool,
     /// What is known of the model and of each request.
     pub(crate) context: Context,
     /// Where replies come from.
@@ -50,17 +52,6 @@ pub(crate) struct Ask<'a> {
     pub(crate) may_call: bool,
 }
 
-/// A finished reply.
-#[derive(Debug, Default)]
-pub(crate) struct Replied {
-    /// The assistant's message.
-    pub(crate) message: Option<Message>,
-    /// How it ended; `None` for a reply that was stopped.
-    pub(crate) finish: Option<Finish>,
-    /// The tokens, if the server counted them.
-    pub(crate) usage: Option<Usage>,
-}
-
 /// What the provider tells while a reply comes.
 pub(crate) enum Seen<'e> {
     /// An event of the reply.
@@ -79,12 +70,12 @@ impl Provider<'_> {
         ask: &Ask<'_>,
         cancel: &CancellationToken,
         see: &mut (dyn FnMut(Seen<'_>) + Send),
-    ) -> Result<Replied, Box<Failure>> {
+    ) -> Result<Assembled, Box<Failure>> {
         let body = self.request(ask)?;
         let limits = &self.spec.limits.retry;
         let mut retries = Retries::new(limits);
         loop {
-            let mut draft = Draft::default();
+            let mut draft = Assembly::default();
             let tried = tokio::select! {
                 biased;
                 () = cancel.cancelled() => None,
@@ -98,7 +89,7 @@ impl Provider<'_> {
             let Some(pause) = retries.next(&failure) else {
                 return Err(self.named(&failure));
             };
-            if draft.shown {
+            if draft.shown() {
                 see(Seen::Retract);
             }
             let text = format!(
@@ -108,7 +99,7 @@ impl Provider<'_> {
             );
             see(Seen::Event(&Event::Notice { about: "retry".into(), text }));
             tokio::select! {
-                () = cancel.cancelled() => return Ok(Replied::default()),
+                () = cancel.cancelled() => return Ok(Assembled::default()),
                 () = tokio::time::sleep(pause) => {}
             }
         }
@@ -124,6 +115,7 @@ impl Provider<'_> {
             effort: self.effort.as_deref(),
             max_output: self.max_output,
             sends_reasoning: false,
+            vision: self.vision,
             extra: &Map::new(),
         };
         self.dialect.request(&self.spec.quirks, &request).map_err(|error| {
@@ -134,7 +126,7 @@ impl Provider<'_> {
     async fn attempt(
         &mut self,
         body: &str,
-        draft: &mut Draft,
+        draft: &mut Assembly,
         see: &mut (dyn FnMut(Seen<'_>) + Send),
     ) -> Result<(), Box<Failure>> {
         let Opened { status, headers, body: mut bytes } = self.wire.post(body.to_string()).await?;
@@ -157,7 +149,7 @@ impl Provider<'_> {
                 }
                 Ok(Some(chunk)) => {
                     reply.push(&chunk, &mut events);
-                    draft.take(&mut events, see);
+                    take(draft, &mut events, see);
                     if reply.over() {
                         break Ending::Complete;
                     }
@@ -170,10 +162,10 @@ impl Provider<'_> {
         reply.push(redact(&refusal, &self.secrets).as_bytes(), &mut events);
         let cut = matches!(ending, Ending::Cut(_));
         reply.end(&ending, &mut events);
-        draft.take(&mut events, see);
+        take(draft, &mut events, see);
         drop(bytes);
         self.close(cut, see);
-        match draft.failed.take() {
+        match draft.failure() {
             Some(failure) => Err(failure),
             None => Ok(()),
         }
@@ -228,63 +220,13 @@ async fn next(
     Ok(chunk)
 }
 
-/// The message of a reply while it comes.
-#[derive(Default)]
-struct Draft {
-    parts: Vec<Part>,
-    calls: Vec<ToolCall>,
-    usage: Option<Usage>,
-    finish: Option<Finish>,
-    failed: Option<Box<Failure>>,
-    shown: bool,
-}
-
-impl Draft {
-    /// Takes the events of a chunk, adjacent pieces joined, and passes them on.
-    fn take(&mut self, events: &mut Vec<Event>, see: &mut (dyn FnMut(Seen<'_>) + Send)) {
-        for event in joined(std::mem::take(events)) {
-            self.keep(&event);
-            if !matches!(event, Event::Error(_) | Event::Finish { .. }) {
-                see(Seen::Event(&event));
-            }
+/// Takes the events of a chunk, adjacent pieces joined, and passes them on.
+fn take(assembly: &mut Assembly, events: &mut Vec<Event>, see: &mut (dyn FnMut(Seen<'_>) + Send)) {
+    for event in joined(std::mem::take(events)) {
+        assembly.take(&event);
+        if !matches!(event, Event::Error(_) | Event::Finish { .. } | Event::Carry { .. }) {
+            see(Seen::Event(&event));
         }
-    }
-
-    fn keep(&mut self, event: &Event) {
-        match event {
-            Event::Text { text } => {
-                self.shown = true;
-                match self.parts.last_mut() {
-                    Some(Part::Text { text: last }) => last.push_str(text),
-                    _ => self.parts.push(Part::Text { text: text.clone() }),
-                }
-            }
-            Event::Reasoning { text } => {
-                self.shown = true;
-                match self.parts.last_mut() {
-                    Some(Part::Reasoning { text: last, .. }) => last.push_str(text),
-                    _ => self.parts.push(Part::Reasoning { text: text.clone(), carry: Map::new() }),
-                }
-            }
-            Event::ToolCall(call) => self.calls.push(call.clone()),
-            Event::Usage(usage) => self.usage = Some(*usage),
-            Event::Finish { reason } => self.finish = Some(*reason),
-            Event::Error(failure) => self.failed = Some(Box::new(failure.clone())),
-            Event::ToolCallDelta { .. } => self.shown = true,
-            Event::Progress { .. } | Event::Notice { .. } => {}
-        }
-    }
-
-    fn done(self) -> Replied {
-        let mut parts = self.parts;
-        parts.extend(self.calls.into_iter().map(Part::ToolCall));
-        let message = (!parts.is_empty()).then_some(Message { role: Role::Assistant, parts });
-        Replied { message, finish: self.finish, usage: self.usage }
-    }
-
-    /// What had come when the reply was stopped; calls that were not complete are left out.
-    fn stopped(self) -> Replied {
-        Replied { finish: None, ..Draft { calls: Vec::new(), ..self }.done() }
     }
 }
 

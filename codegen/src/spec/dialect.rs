@@ -34,7 +34,7 @@ pub struct Dialect {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Http {
-    /// The path below the connection's base address.
+    /// The path below the connection's base address; `{model}` stands for the model's name.
     pub path: String,
     /// The header that carries the key.
     pub auth_header: String,
@@ -53,25 +53,69 @@ pub struct RequestNames {
     /// Fields every request carries, first in the body.
     pub fixed: Map<String, Value>,
     /// Fields of a request that offers tools which may not be called.
+    #[serde(default)]
     pub withhold_tools: Map<String, Value>,
-    /// The field of the output limit.
+    /// The field of the output limit, or a JSON pointer to it.
     pub max_output: String,
-    /// The field of the reasoning effort.
+    /// The output limit of a request that sets none, where the wire wants one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usual_output: Option<u64>,
+    /// The field of the reasoning effort, or a JSON pointer to it.
     pub effort: String,
+    /// Fields that stand for an effort instead of its word.
+    #[serde(default)]
+    pub efforts: BTreeMap<String, Map<String, Value>>,
     /// The wire's word for each role of ours.
+    #[serde(default)]
     pub roles: Roles,
     /// The field of an assistant message that takes reasoning back.
+    #[serde(default)]
     pub reasoning: String,
-    /// Fields of a reasoning part's `carry` that are sent back unchanged beside the message.
+    /// Fields a part carries that are sent back unchanged.
     #[serde(default)]
     pub carry: Vec<String>,
     /// What stands in for the result of a call that has none.
     pub no_result: String,
+    /// What stands in for an image that the model cannot take.
+    pub no_image: String,
+    /// The form of JSON schema that parameters of tools are reduced to.
+    #[serde(default)]
+    pub schema: SchemaForm,
+    /// The longest name of a tool.
+    pub longest_name: usize,
+    /// What marks the end of a part of the prompt that a server shall keep, and how many marks it takes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cache: Option<CacheMark>,
 }
 
-/// The wire's word for each role of ours.
+/// The forms of JSON schema that wires take for the parameters of a tool.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SchemaForm {
+    /// As it is.
+    #[default]
+    Full,
+    /// The root is an object without `oneOf`, `anyOf` and `allOf`.
+    ObjectRoot,
+    /// The subset of OpenAPI 3.0.
+    Openapi,
+}
+
+/// A mark for a server's cache.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+pub struct CacheMark {
+    /// The field of the mark.
+    pub field: String,
+    /// Its value.
+    pub value: Value,
+    /// The most marks of one request.
+    pub most: usize,
+}
+
+/// The wire's word for each role of ours; empty where it has none.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct Roles {
     /// The program's instructions.
     pub system: String,
@@ -84,16 +128,15 @@ pub struct Roles {
 }
 
 /// Where the parts of a reply sit: each a list of JSON pointers, the first that is there and not null counts.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct ReplyPlaces {
     /// The data of the frame that ends a stream.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub end: Option<String>,
     /// Pieces of the answer: a string, or a list of parts.
     pub text: Vec<String>,
     /// Pieces of a refusal.
-    #[serde(default)]
     pub refusal: Vec<String>,
     /// Pieces of the reasoning.
     pub reasoning: Vec<String>,
@@ -102,7 +145,6 @@ pub struct ReplyPlaces {
     /// The list of tool-call pieces.
     pub calls: Vec<String>,
     /// A single tool-call piece, without id or index.
-    #[serde(default)]
     pub call: Vec<String>,
     /// Where the pieces of a call sit in an entry of the list.
     pub call_piece: CallPiece,
@@ -113,15 +155,15 @@ pub struct ReplyPlaces {
     /// Where the numbers sit in the token counts.
     pub usage_counts: UsagePlaces,
     /// How far the prompt is read.
-    #[serde(default)]
     pub progress: Vec<String>,
     /// Where the numbers sit in it.
-    #[serde(default)]
     pub progress_counts: ProgressPlaces,
     /// An error inside a frame.
     pub error: Vec<String>,
     /// Keys under which errors of any server keep their words.
     pub error_keys: ErrorKeys,
+    /// The wire's words for the kinds of its frames, blocks and pieces, and ours.
+    pub words: BTreeMap<String, BTreeMap<String, String>>,
 }
 
 /// Keys under which errors keep their words, wherever in the body they stand; tried in order.
@@ -149,7 +191,7 @@ pub struct PartKeys {
 }
 
 /// Where the pieces of a call sit in one entry.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CallPiece {
     /// Which call of the reply.
@@ -163,7 +205,7 @@ pub struct CallPiece {
 }
 
 /// Where the numbers sit in the token counts.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct UsagePlaces {
     /// The whole prompt.

@@ -14,8 +14,8 @@ mod tool;
 
 pub use case::{Case, CaseFile, cases};
 pub use dialect::{
-    CallPiece, Dialect, ErrorKeys, Http, PartKeys, ProgressPlaces, ReplyPlaces, RequestNames,
-    Roles, TextCall, TextForm, UsagePlaces,
+    CacheMark, CallPiece, Dialect, ErrorKeys, Http, PartKeys, ProgressPlaces, ReplyPlaces,
+    RequestNames, Roles, SchemaForm, TextCall, TextForm, UsagePlaces,
 };
 pub use limits::{
     BashLimits, Budgets, EditLimits, GrepLimits, Limits, ListLimits, ProjectFiles, ReadLimits,

@@ -97,7 +97,7 @@ fn canonical(events: Vec<Event>, replied: bool) -> Value {
             Event::Notice { about, .. } => {
                 ends[0].push(json!({ "type": "notice", "about": about }))
             }
-            Event::Progress { .. } => {}
+            Event::Carry { .. } | Event::Progress { .. } => {}
             Event::Usage(usage) => ends[1] = vec![tagged("usage", json!(usage))],
             Event::Finish { reason } => ends[2].push(json!({ "type": "finish", "reason": reason })),
             Event::Error(failure) => ends[2].push(error(failure, replied)),

@@ -1,6 +1,6 @@
 //! What a reply becomes while it streams, the same for every dialect. Events carry no bytes of the wire.
 
-use crate::message::ToolCall;
+use crate::message::{Carry, ToolCall};
 use serde::{Deserialize, Serialize};
 
 /// One event of a reply.
@@ -16,6 +16,13 @@ pub enum Event {
     Reasoning {
         /// The piece.
         text: String,
+    },
+    /// What the provider wants back with the text or reasoning before it; the next piece of that kind begins a new part.
+    Carry {
+        /// Whether it belongs to reasoning; otherwise to text.
+        reasoning: bool,
+        /// The fields.
+        carry: Carry,
     },
     /// A piece of a tool call, for showing only; the whole call follows as `ToolCall`.
     ToolCallDelta {

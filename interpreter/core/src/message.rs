@@ -29,7 +29,7 @@ pub struct Message {
 impl Message {
     /// Returns a message of one text part.
     pub fn text(role: Role, text: impl Into<String>) -> Message {
-        Message { role, parts: vec![Part::Text { text: text.into() }] }
+        Message { role, parts: vec![Part::said(text)] }
     }
 
     /// Returns the text parts joined, without reasoning, calls or results.
@@ -46,15 +46,20 @@ pub enum Part {
     Text {
         /// The text.
         text: String,
+        /// What the provider wants back with it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        carry: Option<Carry>,
     },
     /// The model's reasoning.
     Reasoning {
         /// The readable part, possibly empty.
         text: String,
-        /// What the provider wants back unchanged next turn (signatures, encrypted items), by its own names.
-        #[serde(default, skip_serializing_if = "Map::is_empty")]
-        carry: Map<String, Value>,
+        /// What the provider wants back with it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        carry: Option<Carry>,
     },
+    /// An image, for models that can see.
+    Image(Image),
     /// A call the model made.
     ToolCall(ToolCall),
     /// What a call gave back.
@@ -62,13 +67,43 @@ pub enum Part {
 }
 
 impl Part {
+    /// Returns a part of text that nothing goes back with.
+    pub fn said(text: impl Into<String>) -> Part {
+        Part::Text { text: text.into(), carry: None }
+    }
+
     /// Returns the text of a text part.
     pub fn as_text(&self) -> Option<&str> {
         match self {
-            Part::Text { text } => Some(text),
+            Part::Text { text, .. } => Some(text),
             _ => None,
         }
     }
+}
+
+/// What a provider wants back unchanged with a part: signatures, encrypted items. No provider of another dialect can take it.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Carry {
+    /// The id of the dialect it came in.
+    pub dialect: String,
+    /// The fields, by the provider's own names.
+    pub fields: Map<String, Value>,
+}
+
+impl Carry {
+    /// Returns the fields if they came in that dialect.
+    pub fn of(&self, dialect: &str) -> Option<&Map<String, Value>> {
+        (self.dialect == dialect).then_some(&self.fields)
+    }
+}
+
+/// An image.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Image {
+    /// Its media type, such as `image/png`.
+    pub mime: String,
+    /// Its bytes in base64.
+    pub data: String,
 }
 
 /// A tool call as it stands in the history.
@@ -86,6 +121,9 @@ pub struct ToolCall {
     /// Why the call must not run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub broken: Option<Broken>,
+    /// What the provider wants back with it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub carry: Option<Carry>,
 }
 
 /// Why the arguments of a call could not be read; such a call never runs.
@@ -112,4 +150,7 @@ pub struct ToolResult {
     /// Whether the call failed or was refused.
     #[serde(default)]
     pub error: bool,
+    /// Images beside the text.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub images: Vec<Image>,
 }

@@ -1,5 +1,7 @@
 //! From the provider-neutral conversation to a request, one file a dialect. Names come from `harness/dialects/<id>.json`.
 
+mod fields;
+mod history;
 mod openai_chat;
 
 use crate::message::Message;
@@ -54,6 +56,8 @@ pub struct Ask<'a> {
     pub max_output: Option<u64>,
     /// Whether the server wants earlier reasoning sent back.
     pub sends_reasoning: bool,
+    /// Whether the model takes images.
+    pub vision: bool,
     /// Fields of the connection's own, sent as they are; they win over everything but the messages.
     pub extra: &'a Map<String, Value>,
 }

@@ -1,8 +1,10 @@
 //! Writes a request of the OpenAI chat dialect. The messages stand last and depend on nothing after them, so that the bytes of
 //! one request's messages are a prefix of the next one's and a server's cache stays warm.
 
-use super::{Ask, apply_quirks};
-use crate::message::{Message, Part, Role, ToolCall, ToolResult};
+use super::Ask;
+use super::fields::fields;
+use super::history::{Answered, Turn, arguments, carried, images, text, turns, wire_name};
+use crate::message::{Image, Message, Part, ToolCall};
 use crate::spec::{Dialect, RequestNames, Rule};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Map, Value, json};
@@ -17,59 +19,48 @@ pub(super) fn request(
     dialect: &Dialect,
     ask: &Ask<'_>,
 ) -> Result<String, serde_json::Error> {
-    let names = &dialect.request;
-    let mut body = serde_json::to_string(&fields(rules, dialect, ask))?;
+    let mut body = serde_json::to_string(&fields(rules, dialect, ask, own(ask)))?;
     body.pop();
     body.push_str(r#","messages":"#);
-    let messages: Vec<Wire<'_>> = wires(names, ask);
+    let writer = Writer { dialect, ask };
+    let messages: Vec<Wire<'_>> =
+        turns(ask.messages).iter().flat_map(|turn| writer.wires(turn)).collect();
     body.push_str(&serde_json::to_string(&messages)?);
     body.push('}');
     Ok(body)
 }
 
-/// Everything of a request but its messages; never empty, for it names the model.
-fn fields(rules: &[Rule], dialect: &Dialect, ask: &Ask<'_>) -> Map<String, Value> {
-    let names = &dialect.request;
-    let mut fields = Map::new();
-    fields.insert("model".into(), ask.model.into());
-    fields.extend(names.fixed.clone());
+/// The model and the tools; never empty.
+fn own(ask: &Ask<'_>) -> Map<String, Value> {
+    let mut own = Map::new();
+    own.insert("model".into(), ask.model.into());
     if !ask.tools.is_empty() {
         let tool = |tool: &crate::prompt::ToolDefinition| {
             json!({ "type": "function", "function": {
                 "name": tool.name, "description": tool.description, "parameters": tool.parameters } })
         };
-        fields.insert("tools".into(), ask.tools.iter().map(tool).collect());
-        if !ask.may_call {
-            fields.extend(names.withhold_tools.clone());
-        }
+        own.insert("tools".into(), ask.tools.iter().map(tool).collect());
     }
-    if let Some(most) = ask.max_output {
-        fields.insert(names.max_output.clone(), most.into());
-    }
-    if let Some(effort) = ask.effort {
-        fields.insert(names.effort.clone(), effort.into());
-    }
-    apply_quirks(rules, dialect, ask, &mut fields);
-    fields.extend(
-        ask.extra
-            .iter()
-            .filter(|(name, _)| *name != "messages")
-            .map(|(name, value)| (name.clone(), value.clone())),
-    );
-    fields
+    own
 }
 
 /// A message as it goes over the wire.
 struct Wire<'a> {
     role: &'a str,
     /// Absent content is sent as null, which only an assistant message with calls may have.
-    content: Option<Cow<'a, str>>,
+    content: Option<Content<'a>>,
     /// The field's name and the text.
     reasoning: Option<(&'a str, String)>,
-    calls: Vec<&'a ToolCall>,
+    calls: Vec<WireCall<'a>>,
     /// The call this is the result of.
     answers: Option<&'a str>,
     carry: Vec<(&'a str, &'a Value)>,
+}
+
+/// Text alone is sent as a string: many servers take nothing else.
+enum Content<'a> {
+    Text(Cow<'a, str>),
+    Parts(Vec<Value>),
 }
 
 impl Serialize for Wire<'_> {
@@ -79,7 +70,11 @@ impl Serialize for Wire<'_> {
         if let Some(id) = self.answers {
             map.serialize_entry("tool_call_id", id)?;
         }
-        map.serialize_entry("content", &self.content)?;
+        match &self.content {
+            None => map.serialize_entry("content", &())?,
+            Some(Content::Text(text)) => map.serialize_entry("content", text)?,
+            Some(Content::Parts(parts)) => map.serialize_entry("content", parts)?,
+        }
         if let Some((name, text)) = &self.reasoning {
             map.serialize_entry(name, text)?;
         }
@@ -87,68 +82,120 @@ impl Serialize for Wire<'_> {
             map.serialize_entry(name, value)?;
         }
         if !self.calls.is_empty() {
-            let calls: Vec<WireCall<'_>> = self.calls.iter().map(|call| WireCall(call)).collect();
-            map.serialize_entry("tool_calls", &calls)?;
+            map.serialize_entry("tool_calls", &self.calls)?;
         }
         map.end()
     }
 }
 
-struct WireCall<'a>(&'a ToolCall);
+struct WireCall<'a> {
+    call: &'a ToolCall,
+    longest_name: usize,
+}
 
 impl Serialize for WireCall<'_> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let call = self.0;
-        // Arguments that could not be read would be parsed, and refused, again on every request.
-        let arguments = if call.broken.is_some() {
-            "{}".into()
-        } else {
-            Value::Object(call.arguments.clone()).to_string()
-        };
+        let arguments = serde_json::to_string(&arguments(self.call)).unwrap_or_default();
+        let name = wire_name(&self.call.name, self.longest_name);
         let mut map = to.serialize_map(None)?;
-        map.serialize_entry("id", &call.id)?;
+        map.serialize_entry("id", &self.call.id)?;
         map.serialize_entry("type", "function")?;
-        let name = wire_name(&call.name);
         map.serialize_entry("function", &json!({ "name": name, "arguments": arguments }))?;
         map.end()
     }
 }
 
-/// The longest name of a tool that every server takes.
-const LONGEST_NAME: usize = 64;
-
-/// Writes a name that the model made up so that a server takes it: one it refuses would be refused on every request.
-fn wire_name(name: &str) -> String {
-    let fits = |each: char| each.is_ascii_alphanumeric() || matches!(each, '_' | '-');
-    let name = if name.is_empty() { "_" } else { name };
-    name.chars().take(LONGEST_NAME).map(|each| if fits(each) { each } else { '_' }).collect()
+/// Writes the turns of one request.
+struct Writer<'a> {
+    dialect: &'a Dialect,
+    ask: &'a Ask<'a>,
 }
 
-/// Turns the conversation into wire messages: every call is followed by its result, and there are no other results.
-fn wires<'a>(names: &'a RequestNames, ask: &Ask<'a>) -> Vec<Wire<'a>> {
-    let mut wires = Vec::new();
-    for (at, message) in ask.messages.iter().enumerate() {
-        match message.role {
-            Role::System => wires.push(plain(&names.roles.system, content(message))),
-            Role::User => wires.push(plain(&names.roles.user, content(message))),
-            Role::Assistant => {
-                let results = ask
-                    .messages
-                    .get(at + 1..)
-                    .unwrap_or_default()
-                    .iter()
-                    .take_while(|next| next.role == Role::Tool);
-                wires.extend(assistant(names, message, ask.sends_reasoning));
-                answers(&mut wires, names, &calls(message), results);
+impl<'a> Writer<'a> {
+    fn names(&self) -> &'a RequestNames {
+        &self.dialect.request
+    }
+
+    fn wires(&self, turn: &Turn<'a>) -> Vec<Wire<'a>> {
+        let roles = &self.names().roles;
+        match turn {
+            Turn::System(text) => vec![plain(&roles.system, Content::Text(text.clone()))],
+            Turn::User(message) => {
+                let images: Vec<&Image> = images(message).collect();
+                vec![plain(&roles.user, self.content(text(message), &images))]
             }
-            // Results were written behind the calls they answer; those of no call have no place.
-            Role::Tool => {}
+            Turn::Assistant(message, answered) => {
+                let mut wires = vec![self.assistant(message, answered)];
+                self.answers(answered, &mut wires);
+                wires
+            }
         }
     }
-    wires
+
+    fn content(&self, text: Cow<'a, str>, images: &[&Image]) -> Content<'a> {
+        if images.is_empty() {
+            return Content::Text(text);
+        }
+        if !self.ask.vision {
+            let no_image = &self.names().no_image;
+            let told = images.iter().map(|_| no_image.as_str());
+            let texts = Some(text.as_ref()).filter(|text| !text.is_empty()).into_iter().chain(told);
+            return Content::Text(texts.collect::<Vec<_>>().join("\n").into());
+        }
+        let text = (!text.is_empty()).then(|| json!({ "type": "text", "text": text }));
+        let image = |image: &&Image| {
+            let url = format!("data:{};base64,{}", image.mime, image.data);
+            json!({ "type": "image_url", "image_url": { "url": url } })
+        };
+        Content::Parts(text.into_iter().chain(images.iter().map(image)).collect())
+    }
+
+    fn assistant(&self, message: &'a Message, answered: &[Answered<'a>]) -> Wire<'a> {
+        let names = self.names();
+        let mut thought = String::new();
+        let mut carry: Vec<(&str, &Value)> = Vec::new();
+        for part in &message.parts {
+            if let Part::Reasoning { text, carry: kept } = part {
+                thought.push_str(text);
+                let kept = carried(kept, &self.dialect.id);
+                carry.extend(
+                    names.carry.iter().filter_map(|name| Some((name.as_str(), kept?.get(name)?))),
+                );
+            }
+        }
+        carry.dedup_by(|later, earlier| later.0 == earlier.0);
+        let said = text(message);
+        Wire {
+            role: &names.roles.assistant,
+            content: (!said.is_empty()).then_some(Content::Text(said)),
+            reasoning: (self.ask.sends_reasoning && !thought.is_empty())
+                .then_some((names.reasoning.as_str(), thought)),
+            calls: answered
+                .iter()
+                .map(|(call, _)| WireCall { call, longest_name: names.longest_name })
+                .collect(),
+            answers: None,
+            carry,
+        }
+    }
+
+    /// Writes the results; their images follow in a message of the person's, for few servers take them in a result.
+    fn answers(&self, answered: &[Answered<'a>], wires: &mut Vec<Wire<'a>>) {
+        let names = self.names();
+        for (call, result) in answered {
+            let text = result.map_or(names.no_result.as_str(), |result| &result.text);
+            let content = Content::Text(text.into());
+            wires.push(Wire { answers: Some(&call.id), ..plain(&names.roles.tool, content) });
+        }
+        let images: Vec<&Image> =
+            answered.iter().filter_map(|(_, result)| *result).flat_map(|it| &it.images).collect();
+        if !images.is_empty() {
+            wires.push(plain(&names.roles.user, self.content("".into(), &images)));
+        }
+    }
 }
 
-fn plain<'a>(role: &'a str, content: Cow<'a, str>) -> Wire<'a> {
+fn plain<'a>(role: &'a str, content: Content<'a>) -> Wire<'a> {
     Wire {
         role,
         content: Some(content),
@@ -156,79 +203,6 @@ fn plain<'a>(role: &'a str, content: Cow<'a, str>) -> Wire<'a> {
         calls: Vec::new(),
         answers: None,
         carry: Vec::new(),
-    }
-}
-
-fn content(message: &Message) -> Cow<'_, str> {
-    let mut texts = message.parts.iter().filter_map(Part::as_text);
-    match (texts.next(), texts.next()) {
-        (None, _) => Cow::Borrowed(""),
-        (Some(only), None) => Cow::Borrowed(only),
-        _ => Cow::Owned(message.plain()),
-    }
-}
-
-/// Nothing for a message without text and calls, which servers refuse.
-fn assistant<'a>(
-    names: &'a RequestNames,
-    message: &'a Message,
-    sends_reasoning: bool,
-) -> Option<Wire<'a>> {
-    let (content, calls) = (content(message), calls(message));
-    if content.trim().is_empty() && calls.is_empty() {
-        return None;
-    }
-    let mut thought = String::new();
-    let mut carry: Vec<(&str, &Value)> = Vec::new();
-    for part in &message.parts {
-        if let Part::Reasoning { text, carry: kept } = part {
-            thought.push_str(text);
-            carry.extend(
-                names.carry.iter().filter_map(|name| Some((name.as_str(), kept.get(name)?))),
-            );
-        }
-    }
-    carry.dedup_by(|later, earlier| later.0 == earlier.0);
-    Some(Wire {
-        role: &names.roles.assistant,
-        content: (!content.is_empty()).then_some(content),
-        reasoning: (sends_reasoning && !thought.is_empty())
-            .then_some((names.reasoning.as_str(), thought)),
-        calls,
-        answers: None,
-        carry,
-    })
-}
-
-fn calls(message: &Message) -> Vec<&ToolCall> {
-    message
-        .parts
-        .iter()
-        .filter_map(|part| match part {
-            Part::ToolCall(call) => Some(call),
-            _ => None,
-        })
-        .collect()
-}
-
-fn answers<'a>(
-    wires: &mut Vec<Wire<'a>>,
-    names: &'a RequestNames,
-    calls: &[&'a ToolCall],
-    results: impl Iterator<Item = &'a Message>,
-) {
-    let mut results: Vec<&ToolResult> = results
-        .flat_map(|message| &message.parts)
-        .filter_map(|part| match part {
-            Part::ToolResult(result) => Some(result),
-            _ => None,
-        })
-        .collect();
-    for call in calls {
-        let found =
-            results.iter().position(|result| result.id == call.id).map(|at| results.remove(at));
-        let content = found.map_or(names.no_result.as_str(), |result| &result.text);
-        wires.push(Wire { answers: Some(&call.id), ..plain(&names.roles.tool, content.into()) });
     }
 }
 

@@ -1,7 +1,7 @@
 //! Puts the pieces of tool calls together, however a server numbers, names and cuts them. It runs nothing.
 
 use super::nesting::Nesting;
-use crate::message::{Broken, ToolCall};
+use crate::message::{Broken, Carry, ToolCall};
 use serde_json::{Map, Value};
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -19,6 +19,8 @@ pub struct CallPiece<'a> {
     pub arguments: Cow<'a, str>,
     /// Whether `arguments` is a whole JSON value rather than a piece of text.
     pub whole: bool,
+    /// What the provider wants back with the call.
+    pub carry: Option<Carry>,
 }
 
 /// The calls of one reply while they arrive.
@@ -36,6 +38,7 @@ struct Open {
     name: String,
     arguments: String,
     nesting: Nesting,
+    carry: Option<Carry>,
 }
 
 /// The finished calls, and whether a name had to be cleaned.
@@ -78,6 +81,7 @@ impl<'t> Calls<'t> {
         if call.name.is_empty() || (call.arguments.is_empty() && call.name != name) {
             call.name.push_str(name.strip_prefix(call.name.as_str()).unwrap_or(name));
         }
+        call.carry = call.carry.take().or_else(|| piece.carry.clone());
         if piece.whole {
             call.arguments.clear();
             call.nesting = Nesting::default();
@@ -166,7 +170,14 @@ impl<'t> Calls<'t> {
                 Err(broken) => (Map::new(), Some(broken)),
             };
             let raw = broken.is_some().then_some(open.arguments);
-            done.calls.push(ToolCall { id, name: name.into(), arguments, raw, broken });
+            done.calls.push(ToolCall {
+                id,
+                name: name.into(),
+                arguments,
+                raw,
+                broken,
+                carry: open.carry,
+            });
         }
         done
     }

@@ -1,7 +1,9 @@
 //! Turns the bytes of a provider's reply into events: frames, the dialect's reader, the draft of the reply, and what a failure
 //! means. It does no IO and has no clock; the caller hands in what came and says how it ended.
 
+mod assembly;
 mod calls;
+mod common;
 mod draft;
 mod failure;
 mod nesting;
@@ -11,6 +13,7 @@ mod sse;
 mod text_calls;
 mod wait;
 
+pub use assembly::{Assembled, Assembly};
 pub use calls::{CallPiece, Calls, Finished};
 
 use crate::dialect::Spoken;
@@ -87,6 +90,32 @@ pub struct Reply<'s> {
     refused: Vec<u8>,
 }
 
+/// The reader of a dialect's frames.
+#[derive(Debug)]
+enum Reader<'s> {
+    OpenaiChat(OpenaiChat<'s>),
+}
+
+impl<'s> Reader<'s> {
+    fn new(Spoken { name, file }: Spoken<'s>) -> Reader<'s> {
+        match name {
+            DialectName::OpenaiChat => Reader::OpenaiChat(OpenaiChat::new(&file.reply)),
+        }
+    }
+
+    /// Takes one frame. Errors when it is not JSON.
+    fn frame(
+        &mut self,
+        json: &str,
+        draft: &mut Draft<'_>,
+        out: &mut Vec<Event>,
+    ) -> Result<Taken, serde_json::Error> {
+        match self {
+            Reader::OpenaiChat(reader) => reader.frame(json, draft, out),
+        }
+    }
+}
+
 #[derive(Debug)]
 struct State<'s> {
     rules: &'s [Rule],
@@ -95,7 +124,7 @@ struct State<'s> {
     context: &'s Context,
     status: u16,
     headers: Value,
-    reader: OpenaiChat<'s>,
+    reader: Reader<'s>,
     draft: Draft<'s>,
     /// Whether any frame came.
     framed: bool,
@@ -107,10 +136,7 @@ struct State<'s> {
 impl<'s> Reply<'s> {
     /// Returns a reply of which nothing came yet.
     pub fn new(spec: &'s Spec, dialect: Spoken<'s>, context: &'s Context) -> Reply<'s> {
-        let Spoken { name, file: dialect } = dialect;
-        let reader = match name {
-            DialectName::OpenaiChat => OpenaiChat::new(&dialect.reply),
-        };
+        let (reader, dialect) = (Reader::new(dialect), dialect.file);
         Reply {
             frames: Frames::new(spec.limits.stream.frame_bytes),
             state: State {

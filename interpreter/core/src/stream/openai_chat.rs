@@ -1,10 +1,10 @@
 //! Reads the frames of an OpenAI-style chat stream, whole or in deltas. Where the parts sit is the dialect file's business.
 
 use super::Taken;
-use super::calls::CallPiece;
+use super::common::{PiecePlaces, ProgressCounts, UsageCounts, fails, flat, list};
 use super::draft::Draft;
 use super::places::{Found, Group, Places, string};
-use crate::event::{Event, Usage};
+use crate::event::Event;
 use crate::spec::{PartKeys, ReplyPlaces};
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -26,32 +26,6 @@ pub(super) struct OpenaiChat<'s> {
     piece: PiecePlaces,
     counts: UsageCounts,
     steps: ProgressCounts,
-}
-
-#[derive(Debug)]
-struct PiecePlaces {
-    places: Places,
-    index: Group,
-    id: Group,
-    name: Group,
-    arguments: Group,
-}
-
-#[derive(Debug)]
-struct UsageCounts {
-    places: Places,
-    input: Group,
-    output: Group,
-    cached: Group,
-    cache_write: Group,
-    reasoning: Group,
-}
-
-#[derive(Debug)]
-struct ProgressCounts {
-    places: Places,
-    done: Group,
-    total: Group,
 }
 
 impl<'s> OpenaiChat<'s> {
@@ -84,10 +58,7 @@ impl<'s> OpenaiChat<'s> {
         out: &mut Vec<Event>,
     ) -> Result<Taken, serde_json::Error> {
         let found = self.frame.read(json)?;
-        if found
-            .first(self.error)
-            .is_some_and(|error| !matches!(error.get(), "\"\"" | "{}" | "[]" | "false"))
-        {
+        if fails(&found, self.error) {
             return Ok(Taken::Error);
         }
         if let Some(piece) = found.first(self.reasoning).and_then(string) {
@@ -142,93 +113,5 @@ impl<'s> OpenaiChat<'s> {
                 draft.reasoning(&flat(text, &self.part.text), out);
             }
         }
-    }
-}
-
-fn list(value: &Value) -> &[Value] {
-    value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice)
-}
-
-fn flat(value: &Value, key: &str) -> String {
-    list(value)
-        .iter()
-        .filter_map(|part| part.as_str().or_else(|| part.get(key)?.as_str()))
-        .collect()
-}
-
-impl PiecePlaces {
-    fn new(reply: &ReplyPlaces) -> PiecePlaces {
-        let (mut places, piece) = (Places::default(), &reply.call_piece);
-        PiecePlaces {
-            index: places.group(&piece.index),
-            id: places.group(&piece.id),
-            name: places.group(&piece.name),
-            arguments: places.group(&piece.arguments),
-            places,
-        }
-    }
-
-    fn read(
-        &self,
-        raw: &RawValue,
-        draft: &mut Draft<'_>,
-        out: &mut Vec<Event>,
-    ) -> Result<(), serde_json::Error> {
-        let found = self.places.read(raw.get())?;
-        let arguments = found.first(self.arguments);
-        let text = arguments.and_then(string);
-        let whole = text.is_none() && arguments.is_some();
-        let arguments = text.or_else(|| arguments.map(|raw| raw.get().into())).unwrap_or_default();
-        let piece = CallPiece {
-            index: found.count(self.index),
-            id: found.text(self.id),
-            name: found.text(self.name),
-            arguments,
-            whole,
-        };
-        draft.call(&piece, out);
-        Ok(())
-    }
-}
-
-impl UsageCounts {
-    fn new(reply: &ReplyPlaces) -> UsageCounts {
-        let (mut places, counts) = (Places::default(), &reply.usage_counts);
-        UsageCounts {
-            input: places.group(&counts.input),
-            output: places.group(&counts.output),
-            cached: places.group(&counts.cached),
-            cache_write: places.group(&counts.cache_write),
-            reasoning: places.group(&counts.reasoning),
-            places,
-        }
-    }
-
-    fn read(&self, raw: &RawValue) -> Option<Usage> {
-        let found = self.places.read(raw.get()).ok()?;
-        let (input, output) = (found.count(self.input), found.count(self.output));
-        (input.is_some() || output.is_some()).then(|| Usage {
-            input: input.unwrap_or_default(),
-            output: output.unwrap_or_default(),
-            cached: found.count(self.cached),
-            cache_write: found.count(self.cache_write),
-            reasoning: found.count(self.reasoning),
-        })
-    }
-}
-
-impl ProgressCounts {
-    fn new(reply: &ReplyPlaces) -> ProgressCounts {
-        let (mut places, counts) = (Places::default(), &reply.progress_counts);
-        ProgressCounts {
-            done: places.group(&counts.done),
-            total: places.group(&counts.total),
-            places,
-        }
-    }
-
-    fn read(&self, raw: &RawValue) -> Option<Event> {
-        let found = self.places.read(raw.get()).ok()?;
-        Some(Event::Progress { done: found.count(self.done)?, total: found.count(self.total)? })
     }
 }

@@ -1,6 +1,6 @@
 //! What requests of the chat dialect look like, and that they grow only at their end.
 
-use super::{Ask, LONGEST_NAME, request, wire_name};
+use super::{Ask, request, wire_name};
 use crate::message::{Message, Role};
 use crate::prompt::ToolDefinition;
 use crate::spec::{Spec, packed};
@@ -24,6 +24,7 @@ fn body<'a>(spec: &Spec, messages: &'a [Message], change: impl FnOnce(&mut Ask<'
         effort: None,
         max_output: None,
         sends_reasoning: false,
+        vision: false,
         extra: &NOTHING,
     };
     change(&mut ask);
@@ -99,15 +100,16 @@ fn a_name_no_server_would_take_is_written_otherwise() {
         ("lire\u{e9}", "lire_"),
         ("", "_"),
     ] {
-        assert_eq!(wire_name(name), written);
+        assert_eq!(wire_name(name, 64), written);
     }
-    assert_eq!(wire_name(&"long".repeat(40)).len(), LONGEST_NAME);
+    assert_eq!(wire_name(&"long".repeat(40), 64).len(), 64);
 }
 
 #[test]
 fn reasoning_goes_back_only_where_it_is_wanted() {
     let spec = packed().unwrap();
-    let thought = json!({ "type": "reasoning", "text": "hm", "carry": { "reasoning_details": [{ "x": 1 }], "signature": "s" } });
+    let thought = json!({ "type": "reasoning", "text": "hm", "carry": {
+        "dialect": "openai-chat", "fields": { "reasoning_details": [{ "x": 1 }], "signature": "s" } } });
     let all = messages(
         json!([{ "role": "assistant", "parts": [thought, { "type": "text", "text": "ok" }] },
         { "role": "assistant", "parts": [{ "type": "reasoning", "text": "only thought" }] }]),
@@ -145,7 +147,7 @@ fn the_fields_stand_in_a_fixed_order_before_the_messages() {
     });
     let tool = r#"{"type":"function","function":{"name":"read","description":"Reads.","parameters":{"type":"object"}}}"#;
     let wanted = format!(
-        r#"{{"model":"m","stream":true,"stream_options":{{"include_usage":true}},"tools":[{tool}],"max_tokens":100,"reasoning_effort":"low","temperature":0,"messages":[{{"role":"user","content":"hi"}}]}}"#
+        r#"{{"model":"m","tools":[{tool}],"stream":true,"stream_options":{{"include_usage":true}},"max_tokens":100,"reasoning_effort":"low","temperature":0,"messages":[{{"role":"user","content":"hi"}}]}}"#
     );
     assert_eq!(text, wanted);
 }

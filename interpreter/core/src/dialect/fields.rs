@@ -1,0 +1,77 @@
+//! The fields of a request that every wire has: the fixed ones, limits, effort, quirks and the connection's own. It writes no
+//! message and no tool.
+
+use super::{Ask, apply_quirks};
+use crate::spec::{Dialect, Rule};
+use serde_json::{Map, Value};
+
+/// Returns the fields of a request beside its conversation. `own` are those the dialect's code writes: the model, the tools.
+pub(super) fn fields(
+    rules: &[Rule],
+    dialect: &Dialect,
+    ask: &Ask<'_>,
+    own: Map<String, Value>,
+) -> Map<String, Value> {
+    let names = &dialect.request;
+    let mut fields = own;
+    merge(&mut fields, &names.fixed);
+    if !ask.tools.is_empty() && !ask.may_call {
+        merge(&mut fields, &names.withhold_tools);
+    }
+    if let Some(most) = ask.max_output.or(names.usual_output) {
+        set(&mut fields, &names.max_output, most.into());
+    }
+    if let Some(effort) = ask.effort {
+        match names.efforts.get(effort) {
+            Some(instead) => merge(&mut fields, instead),
+            None => set(&mut fields, &names.effort, effort.into()),
+        }
+    }
+    apply_quirks(rules, dialect, ask, &mut fields);
+    let extra = ask.extra.iter().filter(|(name, _)| *name != "messages");
+    fields.extend(extra.map(|(name, value)| (name.clone(), value.clone())));
+    fields
+}
+
+/// Sets a field by its name, or the value a pointer leads to, with the objects on the way.
+pub(super) fn set(fields: &mut Map<String, Value>, place: &str, value: Value) {
+    let Some(pointer) = place.strip_prefix('/') else {
+        fields.insert(place.into(), value);
+        return;
+    };
+    match pointer.split_once('/') {
+        None => drop(fields.insert(pointer.into(), value)),
+        Some((first, _)) => {
+            let inner = fields.entry(first).or_insert_with(|| Map::new().into());
+            if let Value::Object(inner) = inner {
+                set(inner, pointer.strip_prefix(first).unwrap_or_default(), value);
+            }
+        }
+    }
+}
+
+/// Lays `over` over `base`, objects key by key.
+pub(super) fn merge(base: &mut Map<String, Value>, over: &Map<String, Value>) {
+    for (name, value) in over {
+        match (base.get_mut(name), value) {
+            (Some(Value::Object(inner)), Value::Object(value)) => merge(inner, value),
+            _ => drop(base.insert(name.clone(), value.clone())),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn places_are_names_or_pointers() {
+        let mut fields = Map::new();
+        for (place, value) in [("a", 1), ("/b/c/d", 2), ("/b/e", 3), ("/f", 4)] {
+            set(&mut fields, place, value.into());
+        }
+        let expected = json!({ "a": 1, "b": { "c": { "d": 2 }, "e": 3 }, "f": 4 });
+        assert_eq!(Value::Object(fields), expected);
+    }
+}

@@ -1,0 +1,98 @@
+//! The conversation as every wire wants it: each call directly before its result, no call without one and no result without
+//! a call. It writes no wire.
+
+use crate::message::{Carry, Image, Message, Part, Role, ToolCall, ToolResult};
+use serde_json::{Map, Value};
+use std::borrow::Cow;
+
+/// A part of the conversation that a wire writes as a whole.
+#[derive(Debug)]
+pub(super) enum Turn<'a> {
+    /// The program's instructions.
+    System(Cow<'a, str>),
+    /// The person, or a note on the person's side.
+    User(&'a Message),
+    /// The model, with the result of each of its calls.
+    Assistant(&'a Message, Vec<Answered<'a>>),
+}
+
+/// A call and its result; `None` for a call that has none.
+pub(super) type Answered<'a> = (&'a ToolCall, Option<&'a ToolResult>);
+
+/// Returns the turns of a conversation. An assistant message without text and calls is left out, for servers refuse it;
+/// results of no call have no place.
+pub(super) fn turns(messages: &[Message]) -> Vec<Turn<'_>> {
+    let mut turns = Vec::new();
+    for (at, message) in messages.iter().enumerate() {
+        match message.role {
+            Role::System => turns.push(Turn::System(text(message))),
+            Role::User => turns.push(Turn::User(message)),
+            Role::Assistant => {
+                let behind = messages.get(at + 1..).unwrap_or_default();
+                let results = behind.iter().take_while(|next| next.role == Role::Tool);
+                let answered = answered(message, results);
+                if !(answered.is_empty() && text(message).trim().is_empty()) {
+                    turns.push(Turn::Assistant(message, answered));
+                }
+            }
+            Role::Tool => {}
+        }
+    }
+    turns
+}
+
+fn answered<'a>(
+    message: &'a Message,
+    results: impl Iterator<Item = &'a Message>,
+) -> Vec<Answered<'a>> {
+    let result = |part: &'a Part| if let Part::ToolResult(it) = part { Some(it) } else { None };
+    let mut results: Vec<&ToolResult> =
+        results.flat_map(|message| &message.parts).filter_map(result).collect();
+    let calls = message
+        .parts
+        .iter()
+        .filter_map(|part| if let Part::ToolCall(call) = part { Some(call) } else { None });
+    let mut answer = |call: &'a ToolCall| {
+        let at = results.iter().position(|result| result.id == call.id);
+        (call, at.map(|at| results.remove(at)))
+    };
+    calls.map(&mut answer).collect()
+}
+
+/// Returns the text of a message.
+pub(super) fn text(message: &Message) -> Cow<'_, str> {
+    let mut texts = message.parts.iter().filter_map(Part::as_text);
+    match (texts.next(), texts.next()) {
+        (None, _) => Cow::Borrowed(""),
+        (Some(only), None) => Cow::Borrowed(only),
+        _ => Cow::Owned(message.plain()),
+    }
+}
+
+/// Returns the images of a message.
+pub(super) fn images(message: &Message) -> impl Iterator<Item = &Image> {
+    message.parts.iter().filter_map(|part| match part {
+        Part::Image(image) => Some(image),
+        _ => None,
+    })
+}
+
+/// Returns what a part carries if it came in that dialect.
+pub(super) fn carried<'a>(
+    carry: &'a Option<Carry>,
+    dialect: &str,
+) -> Option<&'a Map<String, Value>> {
+    carry.as_ref().and_then(|carry| carry.of(dialect))
+}
+
+/// Returns a call's arguments. Those that could not be read would be parsed, and refused, again on every request.
+pub(super) fn arguments(call: &ToolCall) -> Cow<'_, Map<String, Value>> {
+    if call.broken.is_some() { Cow::Owned(Map::new()) } else { Cow::Borrowed(&call.arguments) }
+}
+
+/// Writes a name that the model made up so that a server takes it: one it refuses would be refused on every request.
+pub(super) fn wire_name(name: &str, longest: usize) -> String {
+    let fits = |each: char| each.is_ascii_alphanumeric() || matches!(each, '_' | '-');
+    let name = if name.is_empty() { "_" } else { name };
+    name.chars().take(longest).map(|each| if fits(each) { each } else { '_' }).collect()
+}
