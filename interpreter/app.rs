@@ -245,7 +245,7 @@ impl<'s> Session<'s> {
         let dialect = Spoken::named(self.spec, &connection.dialect).ok_or_else(|| {
             Stop::usage(format!("This program speaks no dialect {:?}.", connection.dialect))
         })?;
-        let (target, secrets) = target(connection, dialect.file, limits).await?;
+        let (target, secrets) = target(connection, &model.id, dialect.file, limits).await?;
         let (vision, tools) = (model.vision.unwrap_or(false), model.tools.unwrap_or(true));
         let provider = Provider {
             spec: self.spec,
@@ -253,7 +253,7 @@ impl<'s> Session<'s> {
             connection: connection.name.clone(),
             host: host(&connection.base_url),
             max_output: model.max_output,
-            effort: config.effort.clone().or(model.effort).filter(|effort| effort != "off"),
+            effort: config.effort.clone().or(model.effort),
             vision,
             context: Context {
                 context_window: model.context,
@@ -333,6 +333,7 @@ impl<'s> Session<'s> {
 /// Where requests of a connection go, with its key; also every secret in them.
 async fn target(
     connection: &Connection,
+    model: &str,
     dialect: &lembas_core::spec::Dialect,
     limits: &Limits,
 ) -> Result<(Target, Vec<Secret>), Stop> {
@@ -347,7 +348,7 @@ async fn target(
     }
     let target = Target {
         connection: connection.name.clone(),
-        url: format!("{}{}", connection.base_url, dialect.http.path),
+        url: format!("{}{}", connection.base_url, dialect.http.path.replace("{model}", model)),
         headers,
         connect: Duration::from_millis(limits.server.connect_ms),
         idle: connection.idle.unwrap_or(Duration::from_millis(limits.server.idle_ms)),

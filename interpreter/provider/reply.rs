@@ -113,6 +113,7 @@ impl Provider<'_> {
             tools: ask.tools,
             may_call: ask.may_call,
             effort: self.effort.as_deref(),
+            window: self.context.context_window,
             max_output: self.max_output,
             sends_reasoning: false,
             vision: self.vision,

@@ -81,8 +81,20 @@ pub struct RequestNames {
     /// The form of JSON schema that parameters of tools are reduced to.
     #[serde(default)]
     pub schema: SchemaForm,
+    /// The keys of a schema in the form `openapi` that the wire knows.
+    #[serde(default)]
+    pub schema_keys: Vec<String>,
+    /// The formats of a string or number that the wire knows, in that form.
+    #[serde(default)]
+    pub schema_formats: Vec<String>,
     /// The longest name of a tool.
     pub longest_name: usize,
+    /// The field of the window that the server shall make room for, or a JSON pointer to it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub window: Option<String>,
+    /// What the first call of a turn carries when it carries nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stand_in: Option<StandIn>,
     /// What marks the end of a part of the prompt that a server shall keep, and how many marks it takes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache: Option<CacheMark>,
@@ -99,6 +111,18 @@ pub enum SchemaForm {
     ObjectRoot,
     /// The subset of OpenAPI 3.0.
     Openapi,
+}
+
+/// What stands in for something a provider wants back and this conversation does not have.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StandIn {
+    /// The field.
+    pub field: String,
+    /// Its value.
+    pub value: Value,
+    /// What the names of models begin with that want it.
+    pub models: Vec<String>,
 }
 
 /// A mark for a server's cache.
@@ -150,7 +174,17 @@ pub struct ReplyPlaces {
     pub call_piece: CallPiece,
     /// Why the reply ended.
     pub finish: Vec<String>,
-    /// The token counts.
+    /// A value that is true when the reply is over; it counts as the reason `done` where there is no other.
+    pub done: Vec<String>,
+    /// A value that says that a filter took the prompt; it counts as the reason `blocked`.
+    pub blocked: Vec<String>,
+    /// The list of parts of a frame; then the places of text, reasoning, calls and images are those in a part.
+    pub parts: Vec<String>,
+    /// An image in a part.
+    pub image: Vec<String>,
+    /// What a part carries that the provider wants back; the last step is the field's name.
+    pub carried: Vec<String>,
+    /// The token counts: an object, or a number of them beside which the others stand.
     pub usage: Vec<String>,
     /// Where the numbers sit in the token counts.
     pub usage_counts: UsagePlaces,
@@ -221,6 +255,9 @@ pub struct UsagePlaces {
     /// Reply tokens that were reasoning.
     #[serde(default)]
     pub reasoning: Vec<String>,
+    /// Whether the count of the reply leaves the reasoning out.
+    #[serde(default)]
+    pub reasoning_apart: bool,
 }
 
 /// Where the numbers sit in a progress report.

@@ -15,7 +15,7 @@ mod tool;
 pub use case::{Case, CaseFile, cases};
 pub use dialect::{
     CacheMark, CallPiece, Dialect, ErrorKeys, Http, PartKeys, ProgressPlaces, ReplyPlaces,
-    RequestNames, Roles, SchemaForm, TextCall, TextForm, UsagePlaces,
+    RequestNames, Roles, SchemaForm, StandIn, TextCall, TextForm, UsagePlaces,
 };
 pub use limits::{
     BashLimits, Budgets, EditLimits, GrepLimits, Limits, ListLimits, ProjectFiles, ReadLimits,

@@ -24,6 +24,8 @@ struct Question {
     #[serde(default)]
     effort: Option<String>,
     #[serde(default)]
+    window: Option<u64>,
+    #[serde(default)]
     max_output: Option<u64>,
     #[serde(default)]
     sends_reasoning: bool,
@@ -72,6 +74,7 @@ pub(crate) fn answer(spec: &Spec, input: &Value) -> Result<Value, String> {
         tools: &tools,
         may_call: question.may_call,
         effort: question.effort.as_deref(),
+        window: question.window,
         max_output: question.max_output,
         sends_reasoning: question.sends_reasoning,
         vision: question.vision,

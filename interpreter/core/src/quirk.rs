@@ -86,7 +86,7 @@ pub fn failure(rule: &Rule, fail: Fail, record: &dyn Record) -> Option<Failure> 
         limit: limit.or_else(|| fail.limit.as_ref().and_then(fact)),
         used: number("used"),
         allowed: groups.get("allowed").map(|text| words(text)),
-        param: groups.get("param").cloned(),
+        param: groups.get("param").cloned().or(fail.param),
         ..Failure::default()
     })
 }

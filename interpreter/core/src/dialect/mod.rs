@@ -1,8 +1,11 @@
 //! From the provider-neutral conversation to a request, one file a dialect. Names come from `harness/dialects/<id>.json`.
 
 mod fields;
+mod gemini;
 mod history;
+mod ollama;
 mod openai_chat;
+mod openapi;
 
 use crate::message::Message;
 use crate::prompt::ToolDefinition;
@@ -32,6 +35,8 @@ impl<'s> Spoken<'s> {
     /// None that valid text can cause; the serializer's words are passed on rather than hidden.
     pub fn request(&self, rules: &[Rule], ask: &Ask<'_>) -> Result<String, serde_json::Error> {
         match self.name {
+            DialectName::Gemini => gemini::request(rules, self.file, ask),
+            DialectName::Ollama => ollama::request(rules, self.file, ask),
             DialectName::OpenaiChat => openai_chat::request(rules, self.file, ask),
         }
     }
@@ -52,6 +57,8 @@ pub struct Ask<'a> {
     pub may_call: bool,
     /// The reasoning effort, in the server's words.
     pub effort: Option<&'a str>,
+    /// The window the server shall make room for, where it can be told.
+    pub window: Option<u64>,
     /// The most tokens the reply may have.
     pub max_output: Option<u64>,
     /// Whether the server wants earlier reasoning sent back.

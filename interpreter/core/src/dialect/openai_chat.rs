@@ -31,7 +31,7 @@ pub(super) fn request(
 }
 
 /// The model and the tools; never empty.
-fn own(ask: &Ask<'_>) -> Map<String, Value> {
+pub(super) fn own(ask: &Ask<'_>) -> Map<String, Value> {
     let mut own = Map::new();
     own.insert("model".into(), ask.model.into());
     if !ask.tools.is_empty() {

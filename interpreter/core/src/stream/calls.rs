@@ -183,16 +183,15 @@ impl<'t> Calls<'t> {
     }
 }
 
-/// Takes channel marks and a `functions.` prefix off a name when that leaves an offered tool.
+/// Takes channel marks, a prefix (`functions.`, `default_api:`) and a number behind off a name when that leaves an offered tool.
 pub(super) fn clean<'n>(name: &'n str, offered: &[String]) -> &'n str {
     if offered.iter().any(|tool| tool == name) {
         return name;
     }
     let bare = name.split("<|").next().unwrap_or(name).trim();
     let bare = bare
-        .rsplit('.')
-        .next()
-        .filter(|last| offered.iter().any(|tool| tool == last))
+        .rsplit(['.', ':'])
+        .find(|part| offered.iter().any(|tool| tool == part))
         .unwrap_or(bare);
     if offered.iter().any(|tool| tool == bare) { bare } else { name }
 }

@@ -5,6 +5,7 @@ use super::calls::CallPiece;
 use super::draft::Draft;
 use super::places::{Found, Group, Places, string};
 use crate::event::{Event, Usage};
+use crate::message::Carry;
 use crate::spec::ReplyPlaces;
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -28,6 +29,8 @@ pub(super) struct PiecePlaces {
 #[derive(Debug)]
 pub(super) struct UsageCounts {
     places: Places,
+    /// The reply's count leaves the reasoning out.
+    reasoning_apart: bool,
     input: Group,
     output: Group,
     cached: Group,
@@ -66,9 +69,11 @@ impl PiecePlaces {
         }
     }
 
+    /// Takes a piece of a call, with what goes back with it.
     pub(super) fn read(
         &self,
         raw: &RawValue,
+        carry: Option<Carry>,
         draft: &mut Draft<'_>,
         out: &mut Vec<Event>,
     ) -> Result<(), serde_json::Error> {
@@ -83,7 +88,7 @@ impl PiecePlaces {
             name: found.text(self.name),
             arguments,
             whole,
-            carry: None,
+            carry,
         };
         draft.call(&piece, out);
         Ok(())
@@ -94,6 +99,7 @@ impl UsageCounts {
     pub(super) fn new(reply: &ReplyPlaces) -> UsageCounts {
         let (mut places, counts) = (Places::default(), &reply.usage_counts);
         UsageCounts {
+            reasoning_apart: counts.reasoning_apart,
             input: places.group(&counts.input),
             output: places.group(&counts.output),
             cached: places.group(&counts.cached),
@@ -103,15 +109,18 @@ impl UsageCounts {
         }
     }
 
-    pub(super) fn read(&self, raw: &RawValue) -> Option<Usage> {
-        let found = self.places.read(raw.get()).ok()?;
+    /// Reads the counts of an object; nothing without a count of the prompt or of the reply.
+    pub(super) fn read(&self, json: &str) -> Option<Usage> {
+        let found = self.places.read(json).ok()?;
         let (input, output) = (found.count(self.input), found.count(self.output));
+        let reasoning = found.count(self.reasoning);
+        let beside = reasoning.filter(|_| self.reasoning_apart).unwrap_or_default();
         (input.is_some() || output.is_some()).then(|| Usage {
             input: input.unwrap_or_default(),
-            output: output.unwrap_or_default(),
+            output: output.unwrap_or_default() + beside,
             cached: found.count(self.cached),
             cache_write: found.count(self.cache_write),
-            reasoning: found.count(self.reasoning),
+            reasoning,
         })
     }
 }

@@ -4,6 +4,7 @@ use super::Context;
 use super::calls::{CallPiece, Calls};
 use super::text_calls::{Said, TextCalls};
 use crate::event::{Event, Usage};
+use crate::message::Carry;
 use crate::spec::Dialect;
 use crate::think::{Piece, Splitter};
 
@@ -64,6 +65,13 @@ impl<'s> Draft<'s> {
             self.splitter.parted_by_server();
             self.said.reasoning(piece, out);
         }
+    }
+
+    /// Takes what the provider wants back with the text or reasoning so far.
+    pub(super) fn carry(&mut self, reasoning: bool, carry: Carry, out: &mut Vec<Event>) {
+        // What may still become a call written as text is said first: the carry belongs behind it.
+        self.flush(out);
+        out.push(Event::Carry { reasoning, carry });
     }
 
     /// Takes a piece of a refusal.

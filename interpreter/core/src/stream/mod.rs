@@ -4,10 +4,11 @@
 mod assembly;
 mod calls;
 mod common;
+mod deltas;
 mod draft;
 mod failure;
+mod gemini;
 mod nesting;
-mod openai_chat;
 mod places;
 mod sse;
 mod text_calls;
@@ -22,9 +23,10 @@ use crate::quirk;
 use crate::spec::{
     Action, Dialect, DialectName, FinishFacts, FrameFacts, Rule, Spec, StreamLimits,
 };
+use deltas::Deltas;
 use draft::Draft;
 use failure::{Around, Words};
-use openai_chat::OpenaiChat;
+use gemini::Gemini;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
@@ -93,13 +95,17 @@ pub struct Reply<'s> {
 /// The reader of a dialect's frames.
 #[derive(Debug)]
 enum Reader<'s> {
-    OpenaiChat(OpenaiChat<'s>),
+    Deltas(Deltas<'s>),
+    Gemini(Gemini<'s>),
 }
 
 impl<'s> Reader<'s> {
     fn new(Spoken { name, file }: Spoken<'s>) -> Reader<'s> {
         match name {
-            DialectName::OpenaiChat => Reader::OpenaiChat(OpenaiChat::new(&file.reply)),
+            DialectName::Gemini => Reader::Gemini(Gemini::new(file)),
+            DialectName::Ollama | DialectName::OpenaiChat => {
+                Reader::Deltas(Deltas::new(&file.reply))
+            }
         }
     }
 
@@ -111,7 +117,8 @@ impl<'s> Reader<'s> {
         out: &mut Vec<Event>,
     ) -> Result<Taken, serde_json::Error> {
         match self {
-            Reader::OpenaiChat(reader) => reader.frame(json, draft, out),
+            Reader::Deltas(reader) => reader.frame(json, draft, out),
+            Reader::Gemini(reader) => reader.frame(json, draft, out),
         }
     }
 }
@@ -228,9 +235,11 @@ impl State<'_> {
         if self.dialect.reply.end.as_deref() == Some(text) {
             self.done = true;
         } else if text.starts_with('[') {
-            match serde_json::from_str::<Vec<&RawValue>>(text) {
-                Ok(list) => list.iter().for_each(|each| self.json(each.get(), frame, out)),
-                Err(_) => self.unreadable(frame),
+            for each in elements(text) {
+                match each {
+                    Ok(each) => self.json(each.get(), frame, out),
+                    Err(_) => self.unreadable(frame),
+                }
             }
         } else {
             self.json(text, frame, out);
@@ -371,6 +380,27 @@ impl State<'_> {
         }
         notices
     }
+}
+
+/// Returns the elements of a list, as far as it is whole; the last one is the error of a list that is not.
+fn elements(list: &str) -> Vec<Result<&RawValue, serde_json::Error>> {
+    let (mut found, mut rest) = (Vec::new(), list.get(1..).unwrap_or_default().trim_start());
+    while !rest.is_empty() && !rest.starts_with(']') {
+        let mut values = serde_json::Deserializer::from_str(rest).into_iter::<&RawValue>();
+        match values.next() {
+            Some(Ok(value)) => {
+                found.push(Ok(value));
+                let behind = rest.get(values.byte_offset()..).unwrap_or_default().trim_start();
+                rest = behind.strip_prefix(',').unwrap_or(behind).trim_start();
+            }
+            Some(Err(error)) => {
+                found.push(Err(error));
+                break;
+            }
+            None => break,
+        }
+    }
+    found
 }
 
 /// Our word for the server's; a word the dialect does not know is a stop.

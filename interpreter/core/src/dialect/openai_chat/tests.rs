@@ -22,6 +22,7 @@ fn body<'a>(spec: &Spec, messages: &'a [Message], change: impl FnOnce(&mut Ask<'
         may_call: true,
         tools: &[],
         effort: None,
+        window: None,
         max_output: None,
         sends_reasoning: false,
         vision: false,

@@ -1,4 +1,5 @@
-//! Reads the frames of an OpenAI-style chat stream, whole or in deltas. Where the parts sit is the dialect file's business.
+//! Reads frames that stand for themselves, each a message whole or in deltas: the chat dialects. Where the parts sit is the
+//! dialect file's business.
 
 use super::Taken;
 use super::common::{PiecePlaces, ProgressCounts, UsageCounts, fails, flat, list};
@@ -9,9 +10,12 @@ use crate::spec::{PartKeys, ReplyPlaces};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+/// The reason of a reply that is said to be done without one.
+const DONE: &str = "done";
+
 /// The reader of one reply's frames.
 #[derive(Debug)]
-pub(super) struct OpenaiChat<'s> {
+pub(super) struct Deltas<'s> {
     frame: Places,
     text: Group,
     refusal: Group,
@@ -19,6 +23,7 @@ pub(super) struct OpenaiChat<'s> {
     calls: Group,
     call: Group,
     finish: Group,
+    done: Group,
     usage: Group,
     progress: Group,
     error: Group,
@@ -28,17 +33,18 @@ pub(super) struct OpenaiChat<'s> {
     steps: ProgressCounts,
 }
 
-impl<'s> OpenaiChat<'s> {
+impl<'s> Deltas<'s> {
     /// Compiles the places of a dialect.
-    pub(super) fn new(reply: &'s ReplyPlaces) -> OpenaiChat<'s> {
+    pub(super) fn new(reply: &'s ReplyPlaces) -> Deltas<'s> {
         let mut frame = Places::default();
-        OpenaiChat {
+        Deltas {
             text: frame.group(&reply.text),
             refusal: frame.group(&reply.refusal),
             reasoning: frame.group(&reply.reasoning),
             calls: frame.group(&reply.calls),
             call: frame.group(&reply.call),
             finish: frame.group(&reply.finish),
+            done: frame.group(&reply.done),
             usage: frame.group(&reply.usage),
             progress: frame.group(&reply.progress),
             error: frame.group(&reply.error),
@@ -78,8 +84,13 @@ impl<'s> OpenaiChat<'s> {
         if let Some(word) = found.text(self.finish).filter(|word| !word.is_empty()) {
             draft.finish = Some(word.into_owned());
         }
+        if found.first(self.done).is_some_and(|raw| raw.get() == "true") {
+            draft.finish.get_or_insert_with(|| DONE.into());
+        }
         if let Some(raw) = found.first(self.usage) {
-            draft.usage = self.counts.read(raw).or(draft.usage);
+            // A number stands beside its kin, in the frame itself.
+            let counts = if raw.get().starts_with('{') { raw.get() } else { json };
+            draft.usage = self.counts.read(counts).or(draft.usage);
         }
         if let Some(event) = found.first(self.progress).and_then(|raw| self.steps.read(raw)) {
             out.push(event);
@@ -95,11 +106,11 @@ impl<'s> OpenaiChat<'s> {
     ) -> Result<(), serde_json::Error> {
         if let Some(list) = found.first(self.calls).filter(|raw| raw.get().starts_with('[')) {
             for raw in serde_json::from_str::<Vec<&RawValue>>(list.get())? {
-                self.piece.read(raw, draft, out)?;
+                self.piece.read(raw, None, draft, out)?;
             }
         }
         match found.first(self.call) {
-            Some(raw) => self.piece.read(raw, draft, out),
+            Some(raw) => self.piece.read(raw, None, draft, out),
             None => Ok(()),
         }
     }
