@@ -99,7 +99,8 @@ impl<'s> Session<'s> {
             Stop::usage(format!("The working directory cannot be used: {error}."))
         })?;
         let project = Project::find(&cwd, paths.home.as_deref()).map_err(Stop::usage)?;
-        let trusted = Trust::new(&paths).is_trusted(&project).map_err(Stop::usage)?;
+        let trusted = Trust::new(&paths).is_trusted(&project);
+        let trusted = trusted.map_err(|problem| Stop::problems([problem]))?;
         let ids = Ids::of(spec);
         let loaded = load(Sources {
             paths: &paths,

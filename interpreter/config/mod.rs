@@ -5,6 +5,7 @@ pub(crate) mod check;
 pub(crate) mod connections;
 pub(crate) mod fill;
 pub(crate) mod hardline;
+pub(crate) mod kept;
 pub(crate) mod key;
 pub(crate) mod load;
 pub(crate) mod paths;

@@ -1,20 +1,19 @@
 //! Which project a directory belongs to, and whether the person trusts it.
 //! Nothing of a project's own configuration is opened here or, without a `Trusted`, anywhere.
 
-use super::paths::{CONFIG_FILE, Paths, is_too_wide};
-use crate::regular;
+use super::{
+    kept::Kept,
+    paths::{CONFIG_FILE, Paths, is_too_wide},
+    problem::Problem,
+};
 use serde::{Deserialize, Serialize};
 use std::{
     fs,
-    io::{ErrorKind, Write},
     path::{Path, PathBuf},
 };
 
 /// The entries that make a directory a project.
 const MARKS: [&str; 3] = [".git", ".agent", ".lembas"];
-
-/// The most bytes of the list, which holds a path for every trusted project.
-const MAX_BYTES: u64 = 1 << 24;
 
 /// The project a session works in.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,6 +48,17 @@ impl Project {
         let own = self.root.join(".lembas");
         if own.is_dir() { own } else { self.root.join(".agent") }
     }
+
+    /// Tells whether something can be remembered about it by its path; the error is a sentence.
+    pub(crate) fn can_be_kept(&self) -> Result<(), String> {
+        match &self.refused {
+            Some(refused) => Err(refused.clone()),
+            None if self.root.to_str().is_none() => {
+                Err(format!("the name of {} is not UTF-8.", self.root.display()))
+            }
+            None => Ok(()),
+        }
+    }
 }
 
 /// A project the person trusts. Only this module makes one, so nothing of an untrusted project can be read by mistake.
@@ -70,7 +80,7 @@ impl Trusted {
 }
 
 /// The trusted directories, as they are kept in `trust.json`.
-#[derive(Debug, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct List {
     directories: Vec<PathBuf>,
@@ -79,67 +89,33 @@ struct List {
 /// The list of directories the person trusts, by real path.
 #[derive(Debug)]
 pub(crate) struct Trust {
-    file: PathBuf,
+    kept: Kept<List>,
 }
 
 impl Trust {
     /// Returns the list kept below the state root. Nothing is read yet.
     pub(crate) fn new(paths: &Paths) -> Self {
-        Self { file: paths.state.join("trust.json") }
+        let remedy = "remove it, and every directory is asked about again";
+        Self { kept: Kept::new(&paths.state, "trust.json", remedy) }
     }
 
-    /// Returns the proof of trust if the project is on the list. The error is a sentence; then nothing is trusted.
-    pub(crate) fn is_trusted(&self, project: &Project) -> Result<Option<Trusted>, String> {
-        let listed = project.refused.is_none() && self.read()?.directories.contains(&project.root);
+    /// Returns the proof of trust if the project is on the list. With an error nothing is trusted.
+    pub(crate) fn is_trusted(&self, project: &Project) -> Result<Option<Trusted>, Problem> {
+        let listed =
+            project.refused.is_none() && self.kept.read()?.directories.contains(&project.root);
         Ok(listed.then(|| Trusted { directory: project.config_dir() }))
     }
 
     /// Puts the project on the list. The error is a sentence; then the list is as it was.
     pub(crate) fn trust(&self, project: &Project) -> Result<Trusted, String> {
-        if let Some(refused) = &project.refused {
-            return Err(format!("It was not trusted: {refused}"));
-        }
-        if project.root.to_str().is_none() {
-            return Err(format!(
-                "{} cannot be remembered: its name is not UTF-8.",
-                project.root.display()
-            ));
-        }
-        let failed =
-            |error: std::io::Error| format!("{} cannot be written: {error}.", self.file.display());
-        let folder = self.file.parent().unwrap_or(Path::new("/"));
-        fs::create_dir_all(folder).map_err(failed)?;
-        // Two processes may trust at once: the list is read and written under a lock.
-        let lock = fs::File::create(self.file.with_extension("lock")).map_err(failed)?;
-        lock.lock().map_err(failed)?;
-        let mut list = self.read()?;
-        if !list.directories.contains(&project.root) {
-            list.directories.push(project.root.clone());
-            self.write(folder, &list).map_err(failed)?;
-        }
+        project.can_be_kept().map_err(|why| format!("It was not trusted: {why}"))?;
+        let add = |list: &mut List| {
+            if !list.directories.contains(&project.root) {
+                list.directories.push(project.root.clone());
+            }
+        };
+        self.kept.change(add).map_err(|problem| problem.to_string())?;
         Ok(Trusted { directory: project.config_dir() })
-    }
-
-    fn read(&self) -> Result<List, String> {
-        match regular::bytes(&self.file, MAX_BYTES) {
-            Ok(bytes) => serde_json::from_slice(&bytes).map_err(|error| {
-                format!(
-                    "{} is damaged ({error}); remove it, and every directory is asked about again.",
-                    self.file.display()
-                )
-            }),
-            Err(error) if error.kind() == ErrorKind::NotFound => Ok(List::default()),
-            Err(error) => Err(format!("{} cannot be read: {error}.", self.file.display())),
-        }
-    }
-
-    /// Writes the list whole or not at all; the file is the person's alone (0600).
-    fn write(&self, folder: &Path, list: &List) -> std::io::Result<()> {
-        let mut file = tempfile::NamedTempFile::new_in(folder)?;
-        serde_json::to_writer_pretty(&mut file, list)?;
-        file.write_all(b"\n")?;
-        file.as_file().sync_all()?;
-        file.persist(&self.file).map(|_| ()).map_err(|error| error.error)
     }
 }
 
@@ -175,7 +151,8 @@ mod tests {
         let list: Value = serde_json::from_slice(&fs::read(&file).unwrap()).unwrap();
         assert_eq!(list, json!({ "directories": [home.path("work"), home.path("other")] }));
         fs::write(&file, "{\"directories\": ").unwrap();
-        assert!(trust.is_trusted(&project).unwrap_err().contains("damaged"));
+        let damaged = trust.is_trusted(&project).unwrap_err().to_string();
+        assert!(damaged.contains("trust.json:1:16: is damaged (EOF"), "{damaged}");
         assert!(trust.trust(&project).unwrap_err().contains("damaged"));
         assert_eq!(
             fs::read_to_string(&file).unwrap(),

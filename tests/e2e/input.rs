@@ -205,7 +205,7 @@ fn what_is_no_regular_file_is_not_waited_for() {
     let spec = "x.json: it is not a regular file";
     not_waited_for("mkdir h; mkfifo h/x.json; LEMBAS run --harness h hello", 2, spec);
     not_waited_for("LEMBAS run --harness /dev hello", 2, "");
-    let trust = "trust.json cannot be read: it is not a regular file";
+    let trust = "trust.json: cannot be read: it is not a regular file";
     not_waited_for("mkdir STATE; mkfifo STATE/trust.json; LEMBAS run hello", 2, trust);
 }
 
