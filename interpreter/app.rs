@@ -325,7 +325,7 @@ impl<'s> Session<'s> {
                 home: self.paths.home.clone().unwrap_or_else(|| PathBuf::from("/")),
                 cwd: self.cwd.clone(),
                 project: self.project.root.clone(),
-                own: self.paths.config.clone(),
+                own: vec![self.paths.config.clone(), self.paths.state.clone()],
             },
         })
     }

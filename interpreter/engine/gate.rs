@@ -33,8 +33,8 @@ pub(crate) struct Place {
     pub(crate) cwd: PathBuf,
     /// The project's root.
     pub(crate) project: PathBuf,
-    /// The program's own configuration.
-    pub(crate) own: PathBuf,
+    /// The program's own configuration and state.
+    pub(crate) own: Vec<PathBuf>,
 }
 
 /// Decides about calls.

@@ -52,7 +52,7 @@ pub(super) fn call(spec: &Spec, input: &Value) -> Result<Call, String> {
 /// What surrounds a case.
 pub(super) struct Setting {
     home: PathBuf,
-    own: PathBuf,
+    own: [PathBuf; 2],
     cwd: PathBuf,
     project: PathBuf,
     links: Links,
@@ -72,7 +72,7 @@ impl Setting {
         });
         Setting {
             links: Links(links.collect()),
-            own: home.join(".config/lembas"),
+            own: [home.join(".config/lembas"), home.join(".local/state/lembas")],
             cwd: path("cwd", project.clone()),
             home,
             project,

@@ -44,11 +44,12 @@ const LINES: [(&str, &str); 4] = [
 
 fn verdict(line: &str) -> lembas_core::permission::Verdict {
     let root = Path::new("/home/dev/proj");
+    let own = ["/home/dev/.config/lembas", "/home/dev/.local/state/lembas"].map(PathBuf::from);
     let world = World {
         home: Path::new("/home/dev"),
         cwd: root,
         project: Some(root),
-        own: Path::new("/home/dev/.config/lembas"),
+        own: &own,
         disk: &Plain,
     };
     let policy = Policy { mode: "manual".into(), ..Policy::default() };

@@ -1,6 +1,6 @@
 //! Asks a mode about the calls in the examples of its rows. What decides a real case decides here.
 
-use super::hardline::Plain;
+use super::hardline::{Plain, own};
 use super::judge::Judge;
 use super::{Call, Layer, Policy, Scope, World};
 use crate::spec::{ModeRow, ModeSpec, Spec};
@@ -26,7 +26,7 @@ pub fn row_example(spec: &Spec, mode: &ModeSpec, row: &ModeRow, example: &Value)
     let layers: Vec<Layer> = rules.transpose().ok()?.into_iter().collect();
     let policy = Policy { mode: mode.id.clone(), layers, ..Policy::default() };
     let (home, cwd) = (Path::new("/home/dev"), Path::new("/home/dev/proj"));
-    let own = home.join(".config/lembas");
+    let own = own(home);
     let world = World { home, cwd, project: Some(cwd), own: &own, disk: &Plain };
     let mut judge = Judge::new(spec, &policy, world);
     judge.call(&call);

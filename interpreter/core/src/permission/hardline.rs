@@ -39,6 +39,11 @@ pub fn hardline<'a>(
     judge.broken
 }
 
+/// Returns the program's own directories where examples are judged.
+pub(super) fn own(home: &Path) -> [PathBuf; 2] {
+    [home.join(".config/lembas"), home.join(".local/state/lembas")]
+}
+
 /// A disk without links.
 pub(super) struct Plain;
 
@@ -78,7 +83,7 @@ pub fn example(spec: &Spec, about: &str, when: &When, example: &Value) -> Option
     let hardline_disable = spec.hardline.iter().map(|rule| rule.id.clone()).collect();
     let policy = Policy { hardline_extra: vec![rule], hardline_disable, ..Policy::default() };
     let (home, cwd) = (Path::new("/home/dev"), Path::new("/home/dev/proj"));
-    let own = home.join(".config/lembas");
+    let own = own(home);
     let world = World { home, cwd, project: Some(cwd), own: &own, disk: &Plain };
     Some(hardline(spec, &policy, world, &call).is_some())
 }

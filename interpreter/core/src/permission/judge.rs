@@ -372,6 +372,10 @@ impl<'a> Judge<'a> {
             if action != FileAction::Read {
                 self.writes.push(shown);
             }
+            // With a directory goes what is in it.
+            if action >= FileAction::Delete && self.roots.hold_own(path) {
+                self.writes.push(paths::OWN.into());
+            }
         }
         found
     }

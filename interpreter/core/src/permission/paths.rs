@@ -3,8 +3,11 @@
 
 use crate::shell::{Piece, Word};
 use crate::spec::{FileFacts, Wrappers};
-use globset::GlobBuilder;
+use globset::{GlobBuilder, GlobMatcher};
 use std::path::{Component, Path, PathBuf};
+
+/// What rules call the directories of the program itself.
+pub(super) const OWN: &str = "@own";
 
 /// What core may ask the disk.
 pub trait Disk {
@@ -21,8 +24,8 @@ pub struct World<'a> {
     pub cwd: &'a Path,
     /// The project's root, if there is one.
     pub project: Option<&'a Path>,
-    /// The directory of this program's own configuration.
-    pub own: &'a Path,
+    /// The directories of this program's own configuration and state. They are part of no project.
+    pub own: &'a [PathBuf],
     /// The disk.
     pub disk: &'a dyn Disk,
 }
@@ -157,10 +160,7 @@ pub(super) fn landmarks(wrappers: &Wrappers, path: &Path, world: &World<'_>) -> 
     if !text.contains(['*', '?', '[']) {
         return Vec::new();
     }
-    let Ok(glob) = GlobBuilder::new(&text).literal_separator(true).build() else {
-        return Vec::new();
-    };
-    let glob = glob.compile_matcher();
+    let Some(glob) = glob(path) else { return Vec::new() };
     let hidden = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
     let here = path.parent().unwrap_or(path);
     let named = wrappers.landmarks.iter().map(|known| {
@@ -168,25 +168,39 @@ pub(super) fn landmarks(wrappers: &Wrappers, path: &Path, world: &World<'_>) -> 
         shown.then(|| here.join(known))
     });
     let known = named.flatten().chain([world.home.to_path_buf()]);
-    known.filter(|known| glob.is_match(known)).collect()
+    let own = world.own.iter().filter_map(|own| inside(path, own));
+    known.filter(|known| glob.is_match(known)).chain(own).collect()
+}
+
+/// Returns what a path with globs names in `directory`, if its start fits the directory.
+fn inside(path: &Path, directory: &Path) -> Option<PathBuf> {
+    let mut parts = path.components();
+    let start: PathBuf = parts.by_ref().take(directory.components().count()).collect();
+    glob(&start)?.is_match(directory).then(|| directory.join(parts.as_path()))
+}
+
+fn glob(path: &Path) -> Option<GlobMatcher> {
+    let glob = GlobBuilder::new(&path.to_string_lossy()).literal_separator(true).build();
+    glob.ok().map(|glob| glob.compile_matcher())
 }
 
 /// The world's directories as they are called and as they really are, looked up once.
 pub(super) struct Roots {
     home: [PathBuf; 2],
-    own: [PathBuf; 2],
+    own: Vec<PathBuf>,
     project: Option<[PathBuf; 2]>,
 }
 
 impl Roots {
     pub(super) fn of(world: &World<'_>) -> Roots {
         let both = |path: &Path| [normal(&world.disk.real(path)), normal(path)];
-        Roots { home: both(world.home), own: both(world.own), project: world.project.map(both) }
+        let own = world.own.iter().flat_map(|path| both(path)).collect();
+        Roots { home: both(world.home), own, project: world.project.map(both) }
     }
 
     /// Returns a path as rules see it: below `@own` or `~` where it is, else absolute.
     pub(super) fn shown(&self, path: &Path) -> String {
-        let own = below(&self.own, path).map(|rest| ("@own", rest));
+        let own = below(&self.own, path).map(|rest| (OWN, rest));
         let home = || below(&self.home, path).map(|rest| ("~", rest));
         match own.or_else(home) {
             Some((name, rest)) => named(name, rest),
@@ -208,8 +222,16 @@ impl Roots {
 
     /// Returns a path's place below the project, in lower case; `None` outside.
     pub(super) fn place(&self, path: &Path) -> Option<String> {
+        if below(&self.own, path).is_some() {
+            return None;
+        }
         let rest = below(self.project.as_ref()?, path)?.display().to_string().to_lowercase();
         Some(if rest.is_empty() { ".".to_string() } else { rest })
+    }
+
+    /// Returns whether the program's own directories are below a path.
+    pub(super) fn hold_own(&self, path: &Path) -> bool {
+        self.own.iter().any(|own| own.starts_with(path))
     }
 
     /// Returns what rules can ask about something done to a path.

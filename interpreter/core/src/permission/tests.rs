@@ -19,7 +19,7 @@ impl Disk for NoLinks {
 fn judged(mode: &str, layers: Vec<Layer>, command: &str) -> Verdict {
     let policy = Policy { mode: mode.into(), layers, ..Policy::default() };
     let (home, project) = (Path::new("/home/dev"), Path::new("/home/dev/proj"));
-    let own = home.join(".config/lembas");
+    let own = [home.join(".config/lembas"), home.join(".local/state/lembas")];
     let world = World { home, cwd: project, project: Some(project), own: &own, disk: &NoLinks };
     let call = Call {
         tool: "bash".into(),
@@ -92,8 +92,8 @@ fn a_person_can_switch_a_rule_of_the_floor_off() {
         ..Call::default()
     };
     let policy = Policy { hardline_disable: vec!["power".into()], ..Policy::default() };
-    let (home, own) = (Path::new("/home/dev"), Path::new("/home/dev/.config/lembas"));
-    let world = World { home, cwd: home, project: None, own, disk: &NoLinks };
+    let home = Path::new("/home/dev");
+    let world = World { home, cwd: home, project: None, own: &[], disk: &NoLinks };
     assert!(hardline(&SPEC, &policy, world, &call).is_none());
 }
 
