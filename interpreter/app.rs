@@ -12,7 +12,7 @@ use crate::{
         settings::{self, Known},
         trust::{Project, Trust, Trusted},
     },
-    engine::{Engine, Gate, Place, Preparer},
+    engine::{Asker, Engine, Gate, Place, Preparer},
     project::{self, Looked},
     provider::{Live, Provider, Recorder, Recording, Target, Wire},
     stop::Stop,
@@ -136,6 +136,7 @@ impl<'s> Session<'s> {
     pub(crate) async fn engine(
         &mut self,
         bus: &'s Bus,
+        asker: &'s dyn Asker,
         cancel: CancellationToken,
     ) -> Result<Engine<'s, Toolbox>, Stop> {
         let limits = self.limits();
@@ -173,6 +174,7 @@ impl<'s> Session<'s> {
                 gate.readable(self.spec),
             ),
             gate,
+            asker,
             preparer: Preparer::new(self.spec, offered),
             bus,
             definitions,

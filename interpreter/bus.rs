@@ -4,8 +4,9 @@ use lembas_core::{event::Usage, permission::Step};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-/// One thing that happened. The names are those of `event.type` in `harness/acp.md`; `schema/events.schema.json`
-/// describes the lines `lembas run --json` makes of them.
+/// One thing that happened. The names are those of `event.type` in `harness/acp.md`, except that the protocol asks for
+/// an approval by a request of its own; `schema/events.schema.json` describes the lines `lembas run --json` makes of
+/// them.
 #[derive(Debug, Clone, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(crate) enum BusEvent {
@@ -79,6 +80,8 @@ pub(crate) enum BusEvent {
         /// Whether it failed.
         is_error: bool,
     },
+    /// A person is asked about a call.
+    Approval(Approval),
     /// A call was refused and did not run.
     ToolDenied {
         /// The call's id.
@@ -119,6 +122,27 @@ pub(crate) enum BusEvent {
         /// Requests made.
         steps: u32,
     },
+}
+
+/// What a person is told who is asked about a call. What becomes of it follows as `tool_start` or `tool_denied`.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct Approval {
+    /// The call's id.
+    pub(crate) id: String,
+    /// The tool's name as the model wrote it.
+    pub(crate) name: String,
+    /// One line that says what it does.
+    pub(crate) title: String,
+    /// Why a person is asked: a sentence.
+    pub(crate) reason: String,
+    /// What the model says the call is for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) purpose: Option<String>,
+    /// How it was judged.
+    pub(crate) trace: Vec<Step>,
+    /// What "always" would store; `None` where it is not offered.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) always: Option<Vec<String>>,
 }
 
 /// Someone who listens.

@@ -1,4 +1,4 @@
-//! Whether a call may run: core's verdict on it. Nobody is asked here yet: what would need an approval is refused at once.
+//! Whether a call may run: core's verdict on it. It asks nobody; that is for the engine and its front end.
 
 use super::{Readable, prepare::Prepared, say};
 use crate::project::{RealDisk, located};
@@ -9,19 +9,24 @@ use lembas_core::{
 use serde_json::{Value, json};
 use std::{path::PathBuf, sync::Arc};
 
-/// What is decided about a call.
+/// What the gate decides about a call.
 pub(crate) enum Admission {
     /// It runs; the paths it names decide in which order.
     Runs(Vec<PathBuf>),
+    /// A person decides.
+    Asks(Verdict),
     /// It does not.
-    Refused {
-        /// What the model is told.
-        reason: String,
-        /// How it was judged.
-        trace: Vec<Step>,
-        /// Whether it was allowed and came once too often.
-        repeated: bool,
-    },
+    Refused(Refusal),
+}
+
+/// Why a call does not run.
+pub(crate) struct Refusal {
+    /// What the model is told.
+    pub(crate) reason: String,
+    /// How it was judged.
+    pub(crate) trace: Vec<Step>,
+    /// Whether it was allowed and came once too often.
+    pub(crate) repeated: bool,
 }
 
 /// Where the session works.
@@ -54,16 +59,13 @@ impl Gate<'_> {
         let verdict = self.judge(&call);
         let repeated = times >= self.spec.limits.same_call;
         match verdict.decision {
-            Decision::Deny => self.denied(verdict),
-            Decision::Ask => {
-                let why = json!({ "why": why(&verdict.say) });
-                self.refused(PromptText::BlocksRefusedUnattended, why, verdict)
-            }
-            Decision::Allow if repeated => Admission::Refused {
+            Decision::Deny => Admission::Refused(self.denied(verdict)),
+            Decision::Ask => Admission::Asks(verdict),
+            Decision::Allow if repeated => Admission::Refused(Refusal {
                 reason: say(self.spec, PromptText::BlocksCallRepeated, json!({ "times": times })),
                 trace: verdict.trace,
                 repeated,
-            },
+            }),
             Decision::Allow => Admission::Runs(call.paths),
         }
     }
@@ -81,6 +83,12 @@ impl Gate<'_> {
             };
             verdict(&spec, &policy, &place, &call).decision == Decision::Allow
         })
+    }
+
+    /// Returns why a call does not run that a person would have to approve where there is none.
+    pub(crate) fn unattended(&self, verdict: Verdict) -> Refusal {
+        let why = json!({ "why": why(&verdict.say) });
+        self.refused(PromptText::BlocksRefusedUnattended, why, verdict)
     }
 
     fn judge(&self, call: &Call) -> Verdict {
@@ -108,7 +116,7 @@ impl Gate<'_> {
         }
     }
 
-    fn denied(&self, verdict: Verdict) -> Admission {
+    fn denied(&self, verdict: Verdict) -> Refusal {
         let by = verdict
             .trace
             .iter()
@@ -123,9 +131,9 @@ impl Gate<'_> {
         self.refused(text, why, verdict)
     }
 
-    fn refused(&self, text: PromptText, values: Value, verdict: Verdict) -> Admission {
+    fn refused(&self, text: PromptText, values: Value, verdict: Verdict) -> Refusal {
         let reason = say(self.spec, text, values);
-        Admission::Refused { reason, trace: verdict.trace, repeated: false }
+        Refusal { reason, trace: verdict.trace, repeated: false }
     }
 }
 

@@ -1,6 +1,7 @@
 //! The loop: ask the model, judge every call, run what was allowed, go round again. It knows no front end and no
 //! server; errors of tools are results for the model, never its own.
 
+mod ask;
 mod budget;
 mod call;
 mod gate;
@@ -9,6 +10,7 @@ mod repeat;
 mod schedule;
 mod step;
 
+pub(crate) use ask::{Asker, Unattended};
 pub(crate) use call::{Outcome, Readable};
 pub(crate) use gate::{Gate, Place};
 pub(crate) use prepare::Preparer;
@@ -69,6 +71,8 @@ pub(crate) struct Engine<'s, T> {
     pub(crate) toolbox: T,
     /// Who decides about calls.
     pub(crate) gate: Gate<'s>,
+    /// Who is asked where the gate leaves it to a person.
+    pub(crate) asker: &'s dyn Asker,
     /// Who reads calls.
     pub(crate) preparer: Preparer<'s>,
     /// Who is told.

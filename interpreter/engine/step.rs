@@ -2,19 +2,21 @@
 
 use super::{
     Ended, Engine, Outcome, Turn,
+    ask::Answer,
     budget::Reached,
-    gate::Admission,
+    gate::{Admission, Refusal},
     prepare::{Prepared, does_not_fit},
     say,
     schedule::{self, Planned, State},
 };
-use crate::bus::BusEvent;
+use crate::bus::{Approval, BusEvent};
 use futures_util::{StreamExt, stream::FuturesUnordered};
 use lembas_core::{
     message::{Message, Part, Role, ToolCall, ToolResult},
     spec::{PromptText, Tools},
 };
 use serde_json::{Value, json};
+use std::path::PathBuf;
 use tokio_util::sync::CancellationToken;
 
 /// What becomes of a call.
@@ -33,7 +35,7 @@ impl<'s, T: Tools<Output = Outcome, Context = CancellationToken>> Engine<'s, T> 
         let mut fates = Vec::new();
         let mut times = 0;
         for call in &calls {
-            let (fate, running) = self.decide(turn, call);
+            let (fate, running) = self.decide(turn, call).await;
             times = running.max(times);
             fates.push(fate);
         }
@@ -57,7 +59,7 @@ impl<'s, T: Tools<Output = Outcome, Context = CancellationToken>> Engine<'s, T> 
     }
 
     /// Decides about one call; also returns how many times running it has come.
-    fn decide(&self, turn: &mut Turn, call: &ToolCall) -> (Fate<'s>, u32) {
+    async fn decide(&self, turn: &mut Turn, call: &ToolCall) -> (Fate<'s>, u32) {
         let prepared = match self.preparer.prepare(call) {
             Ok(prepared) => prepared,
             Err(text) => {
@@ -67,8 +69,8 @@ impl<'s, T: Tools<Output = Outcome, Context = CancellationToken>> Engine<'s, T> 
             }
         };
         let times = turn.repeats.count(&prepared.spec.id, Value::Object(prepared.args.clone()));
-        let fate = match self.gate.admit(&prepared, times) {
-            Admission::Runs(paths) => {
+        let fate = match self.admit(call, &prepared, times).await {
+            Ok(paths) => {
                 let planned = Planned {
                     class: prepared.spec.class,
                     exclusive: prepared.spec.exclusive,
@@ -76,13 +78,41 @@ impl<'s, T: Tools<Output = Outcome, Context = CancellationToken>> Engine<'s, T> 
                 };
                 Fate::Runs(prepared, planned)
             }
-            Admission::Refused { reason, trace, repeated } => {
+            Err(Refusal { reason, trace, repeated }) => {
                 self.denied(call, &prepared.title(), &reason, trace);
                 let outcome = Outcome::failed(reason);
                 if repeated { Fate::Settled(outcome) } else { Fate::Refused(outcome) }
             }
         };
         (fate, times)
+    }
+
+    /// Lets the gate decide about a call that has come `times` times running, and a person where the gate leaves it
+    /// to one. Returns the paths the call names.
+    async fn admit(
+        &self,
+        call: &ToolCall,
+        prepared: &Prepared<'_>,
+        times: u32,
+    ) -> Result<Vec<PathBuf>, Refusal> {
+        let verdict = match self.gate.admit(prepared, times) {
+            Admission::Runs(paths) => return Ok(paths),
+            Admission::Refused(refusal) => return Err(refusal),
+            Admission::Asks(verdict) => verdict,
+        };
+        let approval = Approval {
+            id: call.id.clone(),
+            name: call.name.clone(),
+            title: prepared.title(),
+            reason: verdict.say.clone(),
+            purpose: prepared.text(prepared.spec.permission.purpose.as_ref()).map(String::from),
+            trace: verdict.trace.clone(),
+            always: verdict.always.clone(),
+        };
+        self.bus.emit(&BusEvent::Approval(approval.clone()));
+        match self.asker.ask(&approval).await {
+            Answer::Nobody => Err(self.gate.unattended(verdict)),
+        }
     }
 
     fn denied(
@@ -147,7 +177,7 @@ impl<'s, T: Tools<Output = Outcome, Context = CancellationToken>> Engine<'s, T> 
     async fn call(&self, call: &ToolCall, prepared: Prepared<'s>) -> Outcome {
         let (id, name) = (call.id.clone(), call.name.clone());
         // What ran since the call was judged may have led its paths elsewhere.
-        if let Admission::Refused { reason, trace, .. } = self.gate.admit(&prepared, 1) {
+        if let Err(Refusal { reason, trace, .. }) = self.admit(call, &prepared, 1).await {
             self.denied(call, &prepared.title(), &reason, trace);
             return Outcome::failed(reason);
         }

@@ -8,7 +8,7 @@ mod text;
 use crate::{
     app::{self, Options, Session},
     bus::Bus,
-    engine::Ended,
+    engine::{Ended, Unattended},
     stop::{self, Stop},
 };
 use json::JsonPrinter;
@@ -98,7 +98,7 @@ async fn work<'s>(
     let made = tokio::select! {
         biased;
         () = cancel.cancelled() => return Ok(stop::INTERRUPTED),
-        made = session.engine(bus, cancel.clone()) => made,
+        made = session.engine(bus, &Unattended, cancel.clone()) => made,
     };
     warn(&session.warnings, made.as_ref().err());
     let mut engine = made?;

@@ -53,6 +53,7 @@ fn five_calls_one_of_them_refused() {
             "tool_start",
             "tool_end",
             "step",
+            "approval",
             "tool_denied",
             "step",
             "text",
@@ -71,6 +72,13 @@ fn five_calls_one_of_them_refused() {
     is_text(&denied["reason"], "blocks/refused-unattended.md");
     assert_eq!(denied["title"], "make test");
     assert!(!denied["trace"].as_array().unwrap().is_empty(), "{denied}");
+    let approval = ran.all("approval")[0];
+    assert_eq!(approval["reason"], "No rule allows: make test");
+    for (key, value) in [("title", "make test"), ("purpose", "run the tests"), ("name", "bash")] {
+        assert_eq!(approval[key], value);
+    }
+    assert_eq!((&approval["id"], &approval["trace"]), (&denied["id"], &denied["trace"]));
+    assert!(approval["always"].to_string().contains("make test *"), "{approval}");
     assert_eq!(results(&requests)[4], denied["reason"].as_str().unwrap());
     let done = ran.all("done")[0];
     assert_eq!(
