@@ -1,6 +1,9 @@
 //! The one bus: what happens while the agent works, told to whoever listens. The engine knows no front end.
 
-use lembas_core::{event::Usage, permission::Step};
+use lembas_core::{
+    event::Usage,
+    permission::{self, Step},
+};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -140,9 +143,8 @@ pub(crate) struct Approval {
     pub(crate) purpose: Option<String>,
     /// How it was judged.
     pub(crate) trace: Vec<Step>,
-    /// What "always" would store; `None` where it is not offered.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) always: Option<Vec<String>>,
+    /// What "always" would store; empty where it is not offered.
+    pub(crate) always: Vec<permission::Approval>,
 }
 
 /// Someone who listens.

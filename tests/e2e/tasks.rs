@@ -1,5 +1,6 @@
 //! Whole tasks: several calls, what they leave behind, and what the model and the reader of the events are told.
 
+use crate::process::Ran;
 use crate::support::{HARNESS, Session, check, messages, results};
 use lembas_scripted_server::{Reply, Scenario, Step};
 use serde_json::{Value, json};
@@ -20,6 +21,20 @@ fn is_text(said: &Value, text: &str) {
 
 fn call(name: &str, arguments: Value) -> Reply {
     Reply::call(name, arguments)
+}
+
+/// Asserts what was told of the call that was denied before it was.
+fn was_asked_about(ran: &Ran, denied: &Value) {
+    let approval = ran.all("approval")[0];
+    let told = [
+        ("reason", "No rule allows: make test"),
+        ("title", "make test"),
+        ("purpose", "run the tests"),
+        ("name", "bash"),
+    ];
+    told.iter().for_each(|(key, value)| assert_eq!(approval[key], *value));
+    assert_eq!((&approval["id"], &approval["trace"]), (&denied["id"], &denied["trace"]));
+    assert_eq!(approval["always"], json!([{"tool": "bash", "pattern": "make test *"}]));
 }
 
 #[test]
@@ -72,13 +87,7 @@ fn five_calls_one_of_them_refused() {
     is_text(&denied["reason"], "blocks/refused-unattended.md");
     assert_eq!(denied["title"], "make test");
     assert!(!denied["trace"].as_array().unwrap().is_empty(), "{denied}");
-    let approval = ran.all("approval")[0];
-    assert_eq!(approval["reason"], "No rule allows: make test");
-    for (key, value) in [("title", "make test"), ("purpose", "run the tests"), ("name", "bash")] {
-        assert_eq!(approval[key], value);
-    }
-    assert_eq!((&approval["id"], &approval["trace"]), (&denied["id"], &denied["trace"]));
-    assert!(approval["always"].to_string().contains("make test *"), "{approval}");
+    was_asked_about(&ran, denied);
     assert_eq!(results(&requests)[4], denied["reason"].as_str().unwrap());
     let done = ran.all("done")[0];
     assert_eq!(
