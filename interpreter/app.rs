@@ -9,7 +9,7 @@ use crate::{
         paths::Paths,
         refs::{Choice, resolve},
         secret::Secret,
-        settings::{self, Known},
+        settings::Known,
         trust::{Project, Trust, Trusted},
     },
     engine::{Asker, Engine, Gate, Place, Preparer},
@@ -22,7 +22,7 @@ use lembas_core::{
     check,
     dialect::Spoken,
     message::{Message, Role},
-    permission::{Layer, Policy, Scope},
+    permission::Policy,
     prompt,
     spec::{self, Files, Limits, PromptFacts, Spec, Tool, ToolSpec},
     stream::Context,
@@ -153,7 +153,7 @@ impl<'s> Session<'s> {
             .map_err(|error| Stop::internal(error.to_string()))?;
         let definitions = prompt::tool_definitions(self.spec, &facts)
             .map_err(|error| Stop::internal(error.to_string()))?;
-        let gate = self.gate(&mode)?;
+        let gate = self.gate(&mode);
         bus.emit(&BusEvent::Model { r#ref: reference, connection: provider.connection.clone() });
         bus.emit(&BusEvent::Mode { mode });
         let system = Message::text(Role::System, prompt::joined(&sections));
@@ -299,27 +299,13 @@ impl<'s> Session<'s> {
         }
     }
 
-    fn gate(&self, mode: &str) -> Result<Gate<'s>, Stop> {
+    fn gate(&self, mode: &str) -> Gate<'s> {
         let config = &self.loaded.config;
-        let layer = |layer: &settings::Layer| {
-            let scope = if layer.is_project { Scope::Project } else { Scope::Global };
-            Layer::read(
-                scope,
-                &layer.file.display().to_string(),
-                &serde_json::Value::Object(layer.rules.clone()),
-            )
-        };
-        let layers = config
-            .permission
-            .iter()
-            .map(layer)
-            .collect::<Result<Vec<_>, _>>()
-            .map_err(Stop::usage)?;
-        Ok(Gate {
+        Gate {
             spec: self.spec,
             policy: Policy {
                 mode: mode.into(),
-                layers,
+                layers: config.permission.clone(),
                 hardline_extra: config.hardline_extra.clone(),
                 hardline_disable: config.hardline_disable.clone(),
             },
@@ -329,7 +315,7 @@ impl<'s> Session<'s> {
                 project: self.project.root.clone(),
                 own: vec![self.paths.config.clone(), self.paths.state.clone()],
             },
-        })
+        }
     }
 }
 

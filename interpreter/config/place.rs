@@ -1,5 +1,5 @@
 //! Where the keys and values of a YAML text stand: JSON pointer to line and column.
-//! Read only when there is something to report; it judges nothing.
+//! Read only where a line is told to a person; it judges nothing.
 
 pub(crate) use lembas_core::spec::escape;
 

@@ -9,10 +9,13 @@ use super::{
     problem::{Level, Problem, hint},
     yaml::{self, Document},
 };
-use lembas_core::spec::{Rule, Spec};
+use lembas_core::{
+    permission::{Layer, Scope},
+    spec::{Rule, Spec},
+};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// The settings in force. What is `None` was not set.
 #[derive(Debug, Default, Deserialize)]
@@ -24,7 +27,7 @@ pub(crate) struct Config {
     pub(crate) mode: Option<String>,
     /// The reasoning effort: a level or `off`.
     pub(crate) effort: Option<String>,
-    /// The permission rules, global first, then the project's.
+    /// The permission rules with their lines, a layer a file: global first, then the project's.
     #[serde(skip)]
     pub(crate) permission: Vec<Layer>,
     /// The person's own hardline rules; each names its file and where in it.
@@ -52,17 +55,6 @@ pub(crate) struct Budget {
     pub(crate) wall_s: Option<u64>,
     /// Tokens the model writes.
     pub(crate) output_tokens: Option<u64>,
-}
-
-/// The permission rules of one file.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Layer {
-    /// The file they stand in.
-    pub(crate) file: PathBuf,
-    /// Whether it is the project's: then its rules may not loosen the layers before it.
-    pub(crate) is_project: bool,
-    /// `{tool: {pattern: "allow" | "ask" | "deny"}}`, in the order written; one verdict for a tool is its pattern `*`.
-    pub(crate) rules: Map<String, Value>,
 }
 
 /// What settings are read with.
@@ -144,13 +136,12 @@ impl Merging {
         if with.is_project {
             warnings.extend(self.drop_looser_mode(document, &mut values, with.known.spec));
         }
-        if let Some(Value::Object(rules)) = values.shift_remove("permission") {
-            let rules = rules.into_iter().map(by_pattern).collect();
-            self.permission.push(Layer {
-                file: document.file.clone(),
-                is_project: with.is_project,
-                rules,
-            });
+        if let Some(rules) = values.shift_remove("permission") {
+            let scope = if with.is_project { Scope::Project } else { Scope::Global };
+            match layer(document, scope, &rules) {
+                Ok(layer) => self.permission.push(layer),
+                Err(problem) => warnings.push(problem),
+            }
         }
         merge(&mut self.values, Value::Object(values));
         warnings
@@ -274,10 +265,18 @@ fn wrong_names(
     wrong
 }
 
-/// Returns a tool's rules by pattern; a single verdict is for everything.
-fn by_pattern((tool, rules): (String, Value)) -> (String, Value) {
-    let rules = if rules.is_string() { json!({ "*": rules }) } else { rules };
-    (tool, rules)
+/// Returns the permission rules of a file, each with its line.
+fn layer(document: &Document, scope: Scope, rules: &Value) -> Result<Layer, Problem> {
+    let mut layer = Layer::read(scope, &document.file.display().to_string(), rules)
+        .map_err(|why| document.at_value("/permission", why))?;
+    for rule in &mut layer.rules {
+        let tool = format!("/permission/{}", escape(&rule.tool));
+        // A single verdict for a tool is read as its pattern `*`.
+        let is_single = rules.get(&rule.tool).is_some_and(Value::is_string);
+        let pointer = if is_single { tool } else { format!("{tool}/{}", escape(&rule.pattern)) };
+        rule.line = u32::try_from(document.key_place(&pointer).line).ok();
+    }
+    Ok(layer)
 }
 
 /// Lays `over` over `base`: objects key by key, everything else replaced.

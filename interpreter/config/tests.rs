@@ -10,8 +10,11 @@ use super::{
     settings::Known,
     trust::{Project, Trust},
 };
-use lembas_core::spec::{self, ModeSpec, Rule, Spec, When};
-use serde_json::{Value, json};
+use lembas_core::{
+    permission::{Layer, Scope},
+    spec::{self, ModeSpec, Rule, Spec, When},
+};
+use serde_json::Value;
 use std::{
     ffi::OsString,
     fs,
@@ -205,12 +208,25 @@ fn whole_settings_are_read() {
         (Some(50), Some(600), Some(20_000))
     );
     assert_eq!(config.hardline_disable, ["fork-bomb"]);
-    let layer = config.permission.first().unwrap();
-    let rules = r#"{"*":{"*":"ask"},"bash":{"*":"ask","git diff *":"allow"},"external_directory":{"~/notes/**":"allow"}}"#;
-    assert_eq!(serde_json::to_string(&layer.rules).unwrap(), rules);
+    let rules = [
+        "6: * * Ask",
+        "7: bash * Ask",
+        "7: bash git diff * Allow",
+        "8: external_directory ~/notes/** Allow",
+    ];
+    assert_eq!(written(&config.permission[0]), rules);
     let extra = config.hardline_extra.first().unwrap();
     assert_eq!((extra.id.as_str(), extra.pointer.as_str()), ("own", "/hardline_extra/0"));
     assert!(extra.file.ends_with("config/config.yaml") && extra.hit.len() == 1);
+}
+
+/// Returns the rules of a layer as lines.
+fn written(layer: &Layer) -> Vec<String> {
+    let rules = layer.rules.iter().map(|rule| {
+        let line = rule.line.unwrap_or_default();
+        format!("{line}: {} {} {:?}", rule.tool, rule.pattern, rule.then)
+    });
+    rules.collect()
 }
 
 /// Loads `files` and checks that there is nothing to say.
@@ -269,8 +285,9 @@ fn bytes_before_and_after_lines() {
     let merge =
         "budget: &b {wall_s: 5}\npermission:\n  bash: &r {ls: allow}\n  edit: {<<: *r, b: ask}\n";
     let loaded = loads(&[("config.yaml", merge)], &[]);
-    let rules = json!({ "bash": { "ls": "allow" }, "edit": { "b": "ask", "ls": "allow" } });
-    assert_eq!(Value::Object(loaded.config.permission[0].rules.clone()), rules);
+    // What is merged in stands in a place of its own; the rule is placed by what is around it.
+    let rules = ["3: bash ls Allow", "4: edit b Ask", "4: edit ls Allow"];
+    assert_eq!(written(&loaded.config.permission[0]), rules);
 }
 
 #[test]
@@ -284,7 +301,7 @@ fn filling() {
     let loaded = loads(&files, &[("C", "box"), ("M", "{env:X}")]);
     assert_eq!(loaded.config.model.as_deref(), Some("box/{env:X}-x"));
     assert_eq!(loaded.config.instructions.as_deref(), Some("Be brief. From home {env:NO}"));
-    assert!(loaded.config.permission[0].rules["bash"].get("{env:NO}").is_some());
+    assert_eq!(written(&loaded.config.permission[0]), ["3: bash {env:NO} Deny"]);
 }
 
 #[test]
@@ -294,9 +311,11 @@ fn a_project_is_laid_over_the_global_settings() {
     let config = loads(&[("config.yaml", global), ("project.yaml", own)], &[]).config;
     assert_eq!((config.mode.as_deref(), config.model.as_deref()), (Some("plan"), Some("box/a")));
     assert_eq!((config.budget.wall_s, config.budget.output_tokens), (Some(7), Some(9)));
-    let layers = config.permission.iter();
-    let layers = layers.map(|layer| (layer.is_project, &layer.rules["bash"]["git push *"]));
-    assert!(layers.eq([(false, &json!("deny")), (true, &json!("allow"))]));
+    let layers = config.permission.iter().map(|layer| (layer.scope, written(layer)));
+    assert!(layers.eq([
+        (Scope::Global, vec!["4: bash git push * Deny".to_string()]),
+        (Scope::Project, vec!["3: bash git push * Allow".to_string()])
+    ]));
 }
 
 #[test]

@@ -48,7 +48,12 @@ impl Document {
 
     /// Returns an error about the key at the end of `pointer`.
     pub(crate) fn at_key(&self, pointer: &str, message: impl Into<String>) -> Problem {
-        Problem::at(&self.file, self.places().key(pointer), message)
+        Problem::at(&self.file, self.key_place(pointer), message)
+    }
+
+    /// Returns where the key at the end of `pointer` stands.
+    pub(crate) fn key_place(&self, pointer: &str) -> Place {
+        self.places().key(pointer)
     }
 
     fn places(&self) -> &Places {
