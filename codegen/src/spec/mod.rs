@@ -51,6 +51,17 @@ pub enum Decision {
     Deny,
 }
 
+impl Decision {
+    /// Returns its name, as rules write it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Decision::Allow => "allow",
+            Decision::Ask => "ask",
+            Decision::Deny => "deny",
+        }
+    }
+}
+
 /// Everything in `harness/` but the protocol document and the conformance cases.
 #[derive(Debug, Clone, Default)]
 pub struct Spec {

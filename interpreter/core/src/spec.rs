@@ -2,7 +2,7 @@
 
 pub use lembas_codegen::{
     files::Files,
-    place::escape,
+    place::{Places, escape},
     problem::Problem,
     spec::*,
     spec::{Mode as ModeSpec, Tool as ToolSpec},

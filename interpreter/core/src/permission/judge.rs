@@ -6,6 +6,7 @@ use super::hardline::Floor;
 use super::paths::{self, Roots, is_address, resolve};
 use super::plain::{Plain, plain};
 use super::rules::{self, Asked, Hit};
+use super::view::{Explanation, FileView, Notes, Overruled};
 use super::{Call, Policy, Step, Verdict, World, always, program, say};
 use crate::shell::{self, Command, Line, Redirect, RedirectKind, Unseen, Word};
 use crate::spec::{
@@ -15,9 +16,14 @@ use std::path::{Path, PathBuf};
 
 /// Judges a call: what it would do, by whose rule, and what "always" would store.
 pub fn judge(spec: &Spec, policy: &Policy, world: World<'_>, call: &Call) -> Verdict {
+    explain(spec, policy, world, call).verdict
+}
+
+/// Judges a call and returns what was looked at beside the verdict.
+pub fn explain(spec: &Spec, policy: &Policy, world: World<'_>, call: &Call) -> Explanation {
     let mut judge = Judge::new(spec, policy, world);
     judge.call(call);
-    judge.verdict(call)
+    judge.explanation(call)
 }
 
 /// What has been found out about a call so far.
@@ -38,6 +44,7 @@ pub(super) struct Judge<'a> {
     inside: Vec<String>,
     outside: Vec<String>,
     writes: Vec<String>,
+    notes: Notes,
 }
 
 /// Where a command stands.
@@ -66,6 +73,7 @@ impl<'a> Judge<'a> {
             inside: Vec::new(),
             outside: Vec::new(),
             writes: Vec::new(),
+            notes: Notes::default(),
         }
     }
 
@@ -114,7 +122,10 @@ impl<'a> Judge<'a> {
     }
 
     /// Notes that something is asked about for a reason of the evaluation itself.
-    fn ask(&mut self, of: &str, why: &'static str, rule: &str) {
+    fn ask(&mut self, of: &str, why: &'static str, rule: &'static str) {
+        if matches!(why, "unseen" | "unreadable") {
+            self.notes.unseen(rule);
+        }
         self.because(why);
         self.step(of, Decision::Ask, rule, ("", None));
     }
@@ -130,6 +141,16 @@ impl<'a> Judge<'a> {
         let Some(hit) = hit else { return self.ask(of, unwritten, unwritten) };
         if hit.then == Decision::Ask {
             self.because(if hit.written { "written" } else { unwritten });
+        }
+        for over in &hit.over {
+            let step = Step {
+                of: of.to_string(),
+                then: over.then,
+                rule: over.rule.clone(),
+                from: over.source.clone(),
+                line: over.line,
+            };
+            self.notes.overruled(Overruled { step, by: hit.rule.clone() });
         }
         self.step(of, hit.then, &hit.rule, (&hit.source, hit.line));
     }
@@ -167,6 +188,7 @@ impl<'a> Judge<'a> {
         };
         let facts_of = |words: &Vec<Word>| command_facts(self.spec, line, command, words);
         let spelled: Vec<CommandFacts> = spellings.iter().map(facts_of).collect();
+        let outer = self.notes.enter(command, plain, spelled.first());
         spelled.iter().for_each(|facts| self.breaks(&written, "command", facts));
         let mut approved = false;
         if depth == 0 && !spelled.is_empty() {
@@ -186,6 +208,7 @@ impl<'a> Judge<'a> {
                 self.ask(&written, "unreadable", "too_deep");
             }
         }
+        self.notes.leave(outer);
     }
 
     /// What the rules say of the command as it is written. Only this can allow it. Returns whether it was approved.
@@ -357,6 +380,7 @@ impl<'a> Judge<'a> {
         if action >= FileAction::Wipe {
             found.iter_mut().for_each(|path| *path = paths::whole(path).to_path_buf());
         }
+        self.note_file(action, &found);
         let landmarks: Vec<PathBuf> = found
             .iter()
             .flat_map(|path| paths::landmarks(&self.spec.wrappers, path, &self.world))
@@ -380,6 +404,16 @@ impl<'a> Judge<'a> {
         found
     }
 
+    fn note_file(&mut self, action: FileAction, found: &[PathBuf]) {
+        let [real, path] = found else { return };
+        self.notes.file(FileView {
+            action: action.name(),
+            path: self.roots.told(path),
+            real: self.roots.told(real),
+            inside: [real, path].iter().all(|path| self.roots.place(path).is_some()),
+        });
+    }
+
     /// A path outside the project goes through the rules for that.
     fn border(&mut self, of: &str, texts: &[String], facts: &crate::spec::FileFacts) {
         if !facts.inside {
@@ -392,7 +426,7 @@ impl<'a> Judge<'a> {
         CallFacts {
             tool: call.tool.clone(),
             class: call.class.clone(),
-            verdict: say::name(self.decision).to_string(),
+            verdict: self.decision.name().to_string(),
             asks: self.asks.iter().map(ToString::to_string).collect(),
             allowed: self.allowed,
             inside: self.inside.clone(),
@@ -411,16 +445,17 @@ impl<'a> Judge<'a> {
     }
 
     /// Lets the mode decide what the rules left open, and says why.
-    fn verdict(mut self, call: &Call) -> Verdict {
-        let mut said = String::new();
-        if let Some((mode, row)) = self.row(call) {
+    fn explanation(mut self, call: &Call) -> Explanation {
+        let row = self.row(call);
+        let (mut said, decided) = (String::new(), row.map(|(_, row)| row.pointer.clone()));
+        if let Some((mode, row)) = row {
             said = row.say.clone();
             self.decision = row.then;
             let step = Step {
                 of: call.tool.clone(),
                 then: row.then,
                 rule: mode.id.clone(),
-                from: "permission/modes.json".into(),
+                from: say::MODES.into(),
                 line: None,
             };
             self.trace.push(step);
@@ -432,7 +467,8 @@ impl<'a> Judge<'a> {
             .and_then(|line| always(self.spec, line))
             .unwrap_or_default();
         let say = say::sentence(self.spec, self.decision, self.broken, &said, &self.trace);
-        Verdict { decision: self.decision, say, trace: self.trace, always }
+        let verdict = Verdict { decision: self.decision, say, trace: self.trace, always };
+        self.notes.explain(verdict, decided)
     }
 }
 

@@ -13,15 +13,18 @@ mod plain;
 mod program;
 mod rules;
 mod say;
+mod view;
 mod wildcard;
 
 pub use always::{Prefix, always, prefix};
 pub use example::row_example;
 pub use hardline::{example, hardline};
-pub use judge::judge;
+pub use judge::{explain, judge};
 pub use paths::{Disk, World, normal};
 pub use plain::{Plain, Text, plain, plain_texts};
 pub use rules::{Layer, LayerRule, Scope, default_of};
+pub use say::{about, each_time};
+pub use view::{CommandView, Explanation, FileView, Overruled, RedirectView};
 
 use crate::spec::{Decision, Rule};
 use serde::{Deserialize, Serialize};

@@ -208,6 +208,12 @@ impl Roots {
         }
     }
 
+    /// Returns a path as a person reads it: below `~` where it is, else absolute.
+    pub(super) fn told(&self, path: &Path) -> String {
+        let home = below(&self.home, path).map(|rest| named("~", rest));
+        home.unwrap_or_else(|| path.display().to_string())
+    }
+
     /// Returns the texts that patterns over paths are matched against: absolute, below `~`, below the project.
     pub(super) fn texts(&self, path: &Path) -> Vec<String> {
         let home = below(&self.home, path).map(|rest| named("~", rest));

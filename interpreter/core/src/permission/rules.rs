@@ -1,7 +1,7 @@
 //! Layers of written rules and the defaults below them: which rule speaks last about a command or a path.
 
 use super::{Approval, wildcard};
-use crate::spec::{Decision, Judged, Record, Spec};
+use crate::spec::{Decision, DefaultRule, Judged, Record, Spec};
 use serde_json::Value;
 
 /// Where a layer comes from.
@@ -11,7 +11,7 @@ pub enum Scope {
     Global,
     /// A trusted project's configuration: it may tighten a global rule, never loosen it.
     Project,
-    /// What a person approved in this session: it never beats a deny.
+    /// What a person approved, in this session or for good: it never beats a deny.
     Session,
 }
 
@@ -97,6 +97,8 @@ pub(super) struct Hit {
     pub(super) written: bool,
     /// A person approved it in the session.
     pub(super) approved: bool,
+    /// Rules that matched too, in the order they count.
+    pub(super) over: Vec<Hit>,
 }
 
 /// What a rule is looked up for.
@@ -118,44 +120,71 @@ pub(super) struct Asked<'a> {
 /// The file of the default rules, as a step names it.
 pub(super) const DEFAULTS: &str = "permission/defaults.json";
 
-/// Returns the rule that decides, if any does.
-pub(super) fn lookup(spec: &Spec, layers: &[Layer], asked: Asked<'_>) -> Option<Hit> {
-    let global = written(layers, Scope::Global, asked).or_else(|| default(spec, asked));
-    let hit = match (global, written(layers, Scope::Project, asked)) {
-        (Some(global), Some(project)) if global.written && global.then >= project.then => {
-            Some(global)
+impl Hit {
+    fn of_default(rule: &DefaultRule) -> Hit {
+        Hit {
+            then: rule.then,
+            rule: rule.id.clone(),
+            source: DEFAULTS.into(),
+            line: None,
+            written: false,
+            approved: false,
+            over: Vec::new(),
         }
-        (global, project) => project.or(global),
-    };
-    match written(layers, Scope::Session, asked).filter(|_| asked.approvals) {
-        Some(approved) if hit.as_ref().is_none_or(|hit| hit.then != Decision::Deny) => {
-            Some(approved)
-        }
-        _ => hit,
+    }
+
+    /// Returns this one, which counts although the other matched too.
+    fn over(mut self, mut other: Hit) -> Hit {
+        self.over.append(&mut other.over);
+        self.over.push(other);
+        self
     }
 }
 
+/// Returns the rule that decides, if any does.
+pub(super) fn lookup(spec: &Spec, layers: &[Layer], asked: Asked<'_>) -> Option<Hit> {
+    let global = match (default(spec, asked), written(layers, Scope::Global, asked)) {
+        (Some(default), Some(global)) => Some(global.over(default)),
+        (default, global) => global.or(default),
+    };
+    let hit = match (global, written(layers, Scope::Project, asked)) {
+        (Some(global), Some(project)) if global.written && global.then >= project.then => {
+            Some(global.over(project))
+        }
+        (Some(global), Some(project)) => Some(project.over(global)),
+        (global, project) => project.or(global),
+    };
+    match (hit, written(layers, Scope::Session, asked).filter(|_| asked.approvals)) {
+        (Some(hit), Some(approved)) if hit.then == Decision::Deny => Some(hit.over(approved)),
+        (Some(hit), Some(approved)) => Some(approved.over(hit)),
+        (hit, approved) => approved.or(hit),
+    }
+}
+
+/// Returns the last that matches of the rules written in a scope.
 fn written(layers: &[Layer], scope: Scope, asked: Asked<'_>) -> Option<Hit> {
     let rules = layers
         .iter()
         .filter(|layer| layer.scope == scope)
         .flat_map(|layer| layer.rules.iter().map(move |rule| (layer, rule)));
-    let mut matching = rules.filter(|(_, rule)| {
+    let matching = rules.filter(|(_, rule)| {
         (rule.tool == asked.tool || rule.tool == "*")
             && asked.texts.iter().any(|text| wildcard::matches(&rule.pattern, text))
     });
-    matching.next_back().map(|(layer, rule)| Hit {
+    let hits = matching.map(|(layer, rule)| Hit {
         then: rule.then,
         rule: rule.pattern.clone(),
         source: layer.source.clone(),
         line: rule.line,
         written: true,
         approved: scope == Scope::Session,
-    })
+        over: Vec::new(),
+    });
+    hits.reduce(|earlier, later| later.over(earlier))
 }
 
 fn default(spec: &Spec, asked: Asked<'_>) -> Option<Hit> {
-    let mut matching = spec.defaults.iter().filter(|rule| rule.tool == asked.tool).filter(|rule| {
+    let matching = spec.defaults.iter().filter(|rule| rule.tool == asked.tool).filter(|rule| {
         match &rule.judged {
             Judged::Pattern(pattern) => {
                 asked.texts.iter().any(|text| wildcard::matches(pattern, text))
@@ -168,14 +197,7 @@ fn default(spec: &Spec, asked: Asked<'_>) -> Option<Hit> {
             }
         }
     });
-    matching.next_back().map(|rule| Hit {
-        then: rule.then,
-        rule: rule.id.clone(),
-        source: DEFAULTS.into(),
-        line: None,
-        written: false,
-        approved: false,
-    })
+    matching.map(Hit::of_default).reduce(|earlier, later| later.over(earlier))
 }
 
 /// Returns the id of the default rule whose pattern decides about a text, if one does.
@@ -191,12 +213,5 @@ pub(super) fn guard(spec: &Spec, tool: &str, about: &str, record: &dyn Record) -
     let guards =
         spec.defaults.iter().filter(|rule| rule.tool == tool && rule.then != Decision::Allow);
     let mut hits = guards.filter(|rule| matches!(&rule.judged, Judged::When { about: of, when } if of == about && when.holds(record)));
-    hits.next_back().map(|rule| Hit {
-        then: rule.then,
-        rule: rule.id.clone(),
-        source: DEFAULTS.into(),
-        line: None,
-        written: false,
-        approved: false,
-    })
+    hits.next_back().map(Hit::of_default)
 }

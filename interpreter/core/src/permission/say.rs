@@ -1,21 +1,15 @@
 //! The sentence that goes with a verdict; the words are the spec's.
 
-use super::{Step, rules};
+use super::{Step, Verdict, rules};
 use crate::say::{filled, say};
 use crate::shell::Unseen;
 use crate::spec::{Decision, Rule, Spec};
 
+/// The file of the modes, as a step names it.
+pub(super) const MODES: &str = "permission/modes.json";
+
 /// Characters shown of a command.
 const SHOWN: usize = 120;
-
-/// Returns a decision's name.
-pub(super) fn name(decision: Decision) -> &'static str {
-    match decision {
-        Decision::Allow => "allow",
-        Decision::Ask => "ask",
-        Decision::Deny => "deny",
-    }
-}
 
 /// Returns the name of a reason why a line could not be followed.
 pub(super) fn unseen(why: Unseen) -> &'static str {
@@ -44,8 +38,27 @@ pub(super) fn sentence(
     if !mode.is_empty() {
         return mode.to_string();
     }
-    let Some(step) = trace.iter().find(|step| step.then == decision) else { return String::new() };
-    let key = if step.from.is_empty() { step.rule.as_str() } else { "rule" };
+    let step = trace.iter().find(|step| step.then == decision);
+    step.map(|step| about(spec, step)).unwrap_or_default()
+}
+
+/// Returns one sentence of why "always" is not offered for what is asked about: the reason nearest to that.
+pub fn each_time(spec: &Spec, verdict: &Verdict) -> String {
+    let seen = ["default", "external"];
+    let hidden = |step: &&Step| {
+        step.then == Decision::Ask && step.from.is_empty() && !seen.contains(&step.rule.as_str())
+    };
+    let step = verdict.trace.iter().find(hidden);
+    step.map_or_else(|| verdict.say.clone(), |step| about(spec, step))
+}
+
+/// Returns one sentence of what a step says: by which rule, or for which reason where no rule speaks.
+pub fn about(spec: &Spec, step: &Step) -> String {
+    let key = match step.from.as_str() {
+        "" => step.rule.as_str(),
+        MODES => "mode",
+        _ => "rule",
+    };
     let shown = Step { of: step.of.chars().take(SHOWN).collect(), ..step.clone() };
     let default = spec
         .defaults

@@ -17,6 +17,10 @@ impl Disk for NoLinks {
 }
 
 fn judged(mode: &str, layers: Vec<Layer>, command: &str) -> Verdict {
+    explained(mode, layers, command).verdict
+}
+
+fn explained(mode: &str, layers: Vec<Layer>, command: &str) -> Explanation {
     let policy = Policy { mode: mode.into(), layers, ..Policy::default() };
     let (home, project) = (Path::new("/home/dev"), Path::new("/home/dev/proj"));
     let own = [home.join(".config/lembas"), home.join(".local/state/lembas")];
@@ -28,7 +32,7 @@ fn judged(mode: &str, layers: Vec<Layer>, command: &str) -> Verdict {
         command: Some(command.into()),
         ..Call::default()
     };
-    judge(&SPEC, &policy, world, &call)
+    explain(&SPEC, &policy, world, &call)
 }
 
 fn written(rules: &str) -> Vec<Layer> {
@@ -47,6 +51,58 @@ fn a_verdict_says_which_command_and_whose_rule() {
         (step.of.as_str(), step.rule.as_str(), step.from.as_str()),
         ("sudo git push", "git push *", "config.yaml")
     );
+}
+
+#[test]
+fn an_explanation_says_how_a_line_was_read() {
+    let line = "A=1 sudo sh -c \"cat /etc/hosts; echo $B\" 2>> log | tee";
+    let Explanation { commands, .. } = explained("manual", Vec::new(), line);
+    let [outer, inner, echo, tee] = commands.as_slice() else { panic!("{commands:#?}") };
+    assert_eq!(outer.words, ["sudo", "sh", "-c", "cat /etc/hosts; echo $B"]);
+    assert_eq!(
+        (outer.unknown.as_slice(), outer.assigns.as_slice()),
+        ([3].as_slice(), ["A=1".to_string()].as_slice())
+    );
+    let redirect = &outer.redirects[0];
+    assert_eq!((redirect.fd.as_deref(), redirect.target.as_str()), (Some("2"), "log"));
+    assert_eq!(
+        (outer.feeds.as_slice(), tee.fed_by.as_slice()),
+        (["tee".to_string()].as_slice(), ["sudo".to_string()].as_slice())
+    );
+    assert_eq!(outer.spellings, [["sh", "-c", "cat /etc/hosts; echo $B"]]);
+    assert_eq!(outer.runs, ["cat /etc/hosts; echo $B"]);
+    assert_eq!(outer.unseen, ["nested", "variable"]);
+    assert_eq!(
+        [outer, inner, echo, tee].map(|command| command.within),
+        [None, Some(0), Some(0), None]
+    );
+    let hosts = FileView {
+        action: "read",
+        path: "/etc/hosts".into(),
+        real: "/etc/hosts".into(),
+        inside: false,
+    };
+    assert_eq!(inner.files, [hosts]);
+}
+
+#[test]
+fn an_explanation_names_what_is_overruled() {
+    let mut layers = written(r#"{"bash": {"*": "ask", "make *": "ask"}}"#);
+    let loose = serde_json::json!({"bash": {"make *": "allow"}});
+    layers.push(Layer::read(Scope::Project, "project.yaml", &loose).unwrap());
+    let overruled = |layers: Vec<Layer>| {
+        let explained = explained("manual", layers, "make");
+        let shown = explained
+            .overruled
+            .iter()
+            .map(|each| format!("{} {} by {}", each.step.then.name(), each.step.rule, each.by));
+        (explained.verdict.decision, shown.collect::<Vec<_>>())
+    };
+    let expected = vec!["ask * by make *".to_string(), "allow make * by make *".to_string()];
+    assert_eq!(overruled(layers.clone()), (Decision::Ask, expected));
+    layers.push(Layer::approved(&[Approval { tool: "bash".into(), pattern: "make".into() }]));
+    let (decision, shown) = overruled(layers);
+    assert_eq!((decision, shown.len()), (Decision::Allow, 3));
 }
 
 #[test]
