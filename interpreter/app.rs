@@ -1,18 +1,18 @@
 //! Wiring: the spec, the configuration, the project and the model become an engine. It talks to no person.
 
+mod setting;
+
+pub(crate) use setting::Setting;
+
 use crate::{
     bus::{Bus, BusEvent},
     config::{
         connections::Connection,
         key::key,
-        load::{Loaded, Sources, load},
-        paths::Paths,
         refs::{Choice, resolve},
         secret::Secret,
-        settings::Known,
-        trust::{Project, Trust, Trusted},
     },
-    engine::{Asker, Engine, Gate, Place, Preparer},
+    engine::{Asker, Engine, Gate, Preparer},
     project::{self, Looked},
     provider::{Live, Provider, Recorder, Recording, Target, Wire},
     stop::Stop,
@@ -22,7 +22,7 @@ use lembas_core::{
     check,
     dialect::Spoken,
     message::{Message, Role},
-    permission::Policy,
+    permission::Layer,
     prompt,
     spec::{self, Files, Limits, PromptFacts, Spec, Tool, ToolSpec},
     stream::Context,
@@ -42,6 +42,8 @@ pub(crate) struct Options {
     pub(crate) mode: Option<String>,
     /// The model's ref, instead of the configured one.
     pub(crate) model: Option<String>,
+    /// Command lines that a person allows in this session, with their like.
+    pub(crate) allow: Vec<String>,
     /// The file replies are recorded in.
     pub(crate) record: Option<PathBuf>,
     /// The recording that answers instead of a server.
@@ -50,14 +52,15 @@ pub(crate) struct Options {
     pub(crate) interactive: bool,
 }
 
+/// The tool that runs the command lines of `allow`.
+const RUNS: &str = "bash";
+
 /// Everything that is known before the first request.
 pub(crate) struct Session<'s> {
     spec: &'s Arc<Spec>,
     options: Options,
-    loaded: Loaded,
-    project: Project,
-    paths: Paths,
-    cwd: PathBuf,
+    setting: Setting<'s>,
+    allowed: Layer,
     instructions: serde_json::Value,
     /// Sentences for the person about what was left out.
     pub(crate) warnings: Vec<String>,
@@ -91,42 +94,17 @@ impl<'s> Session<'s> {
     /// Reads the configuration for the working directory.
     ///
     /// # Errors
-    /// Configuration with an error in it, or a mode that does not exist.
+    /// Configuration with an error in it, a mode that does not exist, a line that cannot be allowed.
     pub(crate) fn open(spec: &'s Arc<Spec>, options: Options) -> Result<Session<'s>, Stop> {
-        let var = |name: &str| env::var_os(name);
-        let paths = Paths::find(&var).map_err(Stop::usage)?;
-        let cwd = env::current_dir().map_err(|error| {
-            Stop::usage(format!("The working directory cannot be used: {error}."))
-        })?;
-        let project = Project::find(&cwd, paths.home.as_deref()).map_err(Stop::usage)?;
-        let trusted = Trust::new(&paths).is_trusted(&project);
-        let trusted = trusted.map_err(|problem| Stop::problems([problem]))?;
-        let ids = Ids::of(spec);
-        let loaded = load(Sources {
-            paths: &paths,
-            project: trusted.as_ref(),
-            env: &var,
-            known: ids.known(),
-        });
-        if loaded.has_error() {
-            return Err(Stop::problems(&loaded.problems));
+        let setting = Setting::open(spec, options.mode.as_deref())?;
+        if setting.loaded.has_error() {
+            return Err(Stop::problems(&setting.loaded.problems));
         }
-        if let Some(mode) = options.mode.as_deref().filter(|mode| spec.mode(mode).is_none()) {
-            let modes: Vec<&str> = spec.modes.iter().map(|mode| mode.id.as_str()).collect();
-            return Err(Stop::usage(format!(
-                "There is no mode {mode:?}; there are: {}.",
-                modes.join(", ")
-            )));
-        }
-        let problems = loaded.problems.iter().map(ToString::to_string);
-        let mut warnings: Vec<String> = problems.chain(project.refused.clone()).collect();
-        let instructions = instructions(spec, trusted.as_ref(), &project, &mut warnings);
-        Ok(Session { spec, options, loaded, project, paths, cwd, instructions, warnings })
-    }
-
-    fn mode(&self) -> &str {
-        let configured = self.options.mode.as_deref().or(self.loaded.config.mode.as_deref());
-        configured.unwrap_or(&self.spec.default_mode)
+        let problems = setting.loaded.problems.iter().map(ToString::to_string);
+        let mut warnings: Vec<String> = problems.chain(setting.project.refused.clone()).collect();
+        let instructions = instructions(&setting, &mut warnings);
+        let allowed = allowed(&setting, &options.allow).map_err(Stop::usage)?;
+        Ok(Session { spec, options, setting, allowed, instructions, warnings })
     }
 
     /// Makes the engine and tells the bus what it works with.
@@ -141,7 +119,7 @@ impl<'s> Session<'s> {
     ) -> Result<Engine<'s, Toolbox>, Stop> {
         let limits = self.limits();
         let Chosen { provider, reference, vision, tools } = self.provider(&limits).await?;
-        let mode = self.mode().to_string();
+        let mode = self.setting.mode.clone();
         let offered: Vec<&ToolSpec> = self
             .spec
             .tools
@@ -153,7 +131,7 @@ impl<'s> Session<'s> {
             .map_err(|error| Stop::internal(error.to_string()))?;
         let definitions = prompt::tool_definitions(self.spec, &facts)
             .map_err(|error| Stop::internal(error.to_string()))?;
-        let gate = self.gate(&mode);
+        let gate = self.gate();
         bus.emit(&BusEvent::Model { r#ref: reference, connection: provider.connection.clone() });
         bus.emit(&BusEvent::Mode { mode });
         let system = Message::text(Role::System, prompt::joined(&sections));
@@ -169,8 +147,8 @@ impl<'s> Session<'s> {
             },
             toolbox: Toolbox::new(
                 Arc::clone(self.spec),
-                self.project.root.clone(),
-                self.cwd.clone(),
+                self.setting.project.root.clone(),
+                self.setting.cwd.clone(),
                 gate.readable(self.spec),
             ),
             gate,
@@ -185,7 +163,7 @@ impl<'s> Session<'s> {
 
     fn limits(&self) -> Limits {
         let mut limits = self.spec.limits.clone();
-        let config = &self.loaded.config;
+        let config = &self.setting.loaded.config;
         if let Some(steps) = config.steps {
             limits.steps = u32::try_from(steps).unwrap_or(u32::MAX);
         }
@@ -240,9 +218,9 @@ impl<'s> Session<'s> {
     }
 
     async fn connected(&self, limits: &Limits) -> Result<Chosen<'s>, Stop> {
-        let config = &self.loaded.config;
+        let config = &self.setting.loaded.config;
         let wanted = self.options.model.as_deref().or(config.model.as_deref());
-        let choice = resolve(wanted, &self.loaded.connections).map_err(Stop::usage)?;
+        let choice = resolve(wanted, &self.setting.loaded.connections).map_err(Stop::usage)?;
         let reference = choice.reference();
         let Choice { connection, model } = choice;
         let dialect = Spoken::named(self.spec, &connection.dialect).ok_or_else(|| {
@@ -272,7 +250,7 @@ impl<'s> Session<'s> {
     }
 
     fn facts(&self, model: &str, mode: &str, offered: &[&ToolSpec]) -> PromptFacts {
-        let config = &self.loaded.config;
+        let config = &self.setting.loaded.config;
         let custom = config.personality_custom.clone().unwrap_or_default();
         let personality = if custom.is_empty() {
             config.personality.clone().unwrap_or_default()
@@ -283,11 +261,11 @@ impl<'s> Session<'s> {
             model: model.to_lowercase(),
             family: prompt::family(self.spec, model).unwrap_or_default().into(),
             tools: offered.iter().map(|tool| tool.name.clone()).collect(),
-            cwd: self.cwd.display().to_string(),
-            project: self.project.root.display().to_string(),
+            cwd: self.setting.cwd.display().to_string(),
+            project: self.setting.project.root.display().to_string(),
             platform: format!("{} {}, bash", env::consts::OS, env::consts::ARCH),
             date: jiff::ZonedDateTime::now().date().to_string(),
-            git: project::head(&self.project.root),
+            git: project::head(&self.setting.project.root),
             mode: mode.into(),
             plan_path: self.spec.limits.project.plans.clone(),
             interactive: self.options.interactive,
@@ -299,23 +277,10 @@ impl<'s> Session<'s> {
         }
     }
 
-    fn gate(&self, mode: &str) -> Gate<'s> {
-        let config = &self.loaded.config;
-        Gate {
-            spec: self.spec,
-            policy: Policy {
-                mode: mode.into(),
-                layers: config.permission.clone(),
-                hardline_extra: config.hardline_extra.clone(),
-                hardline_disable: config.hardline_disable.clone(),
-            },
-            place: Place {
-                home: self.paths.home.clone().unwrap_or_else(|| PathBuf::from("/")),
-                cwd: self.cwd.clone(),
-                project: self.project.root.clone(),
-                own: vec![self.paths.config.clone(), self.paths.state.clone()],
-            },
-        }
+    fn gate(&self) -> Gate<'s> {
+        let mut policy = self.setting.policy();
+        policy.layers.push(self.allowed.clone());
+        Gate { spec: self.spec, policy, place: self.setting.place() }
     }
 }
 
@@ -351,43 +316,31 @@ fn host(url: &str) -> String {
     url.as_ref().and_then(reqwest::Url::host_str).unwrap_or_default().to_lowercase()
 }
 
+/// Returns what the lines a person allows for the session are stored as.
+fn allowed(setting: &Setting<'_>, lines: &[String]) -> Result<Layer, String> {
+    let mut approvals = Vec::new();
+    for line in lines {
+        let call = setting.call(RUNS, line)?;
+        approvals.extend(
+            setting
+                .approval(&call)
+                .map_err(|why| format!("--allow {line:?} allows nothing: {why}"))?,
+        );
+    }
+    Ok(Layer { source: "--allow".into(), ..Layer::approved(&approvals) })
+}
+
 /// The project's instructions for agents, if it is trusted.
-fn instructions(
-    spec: &Spec,
-    trusted: Option<&Trusted>,
-    project: &Project,
-    warnings: &mut Vec<String>,
-) -> serde_json::Value {
-    let limits = &spec.limits.project;
+fn instructions(setting: &Setting<'_>, warnings: &mut Vec<String>) -> serde_json::Value {
+    let limits = &setting.spec.limits.project;
     let looked = Looked { names: &limits.instructions, max_bytes: limits.instructions_max_bytes };
-    let found = trusted.map(|_| project::instructions(&project.root, &looked));
+    let root = &setting.project.root;
+    let found = setting.trusted.as_ref().map(|_| project::instructions(root, &looked));
     let found = found.unwrap_or_else(|| Ok(Vec::new())).unwrap_or_else(|warning| {
         warnings.push(warning);
         Vec::new()
     });
     found.iter().map(|each| json!({ "path": each.path, "text": each.text })).collect()
-}
-
-/// The names of the spec that a configuration may use.
-struct Ids<'s> {
-    spec: &'s Spec,
-    dialects: Vec<&'s str>,
-    personalities: Vec<&'s str>,
-}
-
-impl<'s> Ids<'s> {
-    fn of(spec: &'s Spec) -> Ids<'s> {
-        let personality = |path: &'s String| path.strip_prefix("personality/")?.strip_suffix(".md");
-        Ids {
-            spec,
-            dialects: spec.dialects.iter().map(|dialect| dialect.id.as_str()).collect(),
-            personalities: spec.prompts.texts.keys().filter_map(personality).collect(),
-        }
-    }
-
-    fn known(&self) -> Known<'_> {
-        Known { spec: self.spec, dialects: &self.dialects, personalities: &self.personalities }
-    }
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! The command line: verbs and their options, nothing of what they do.
 
-use crate::run::RunArgs;
+use crate::{permission::Errand, run::RunArgs};
 use clap::{Args, Parser, Subcommand};
 use lembas_conformance::{Options, Record};
 use std::{path::PathBuf, time::Duration};
@@ -22,6 +22,11 @@ pub(crate) enum Verb {
     Trust {
         /// A directory of the project; the working directory if left out
         dir: Option<PathBuf>,
+    },
+    /// Show, explain and change what may run
+    Permission {
+        #[command(subcommand)]
+        errand: Errand,
     },
     /// Ask the spec's cases here, or here and in another implementation, and compare the answers
     Conformance(Conformance),

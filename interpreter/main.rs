@@ -5,10 +5,12 @@ mod bus;
 mod cli;
 mod config;
 mod engine;
+mod permission;
 mod project;
 mod provider;
 mod regular;
 mod run;
+mod shown;
 mod stop;
 mod tools;
 mod trust;
@@ -36,6 +38,7 @@ fn main() -> ExitCode {
     match cli.verb {
         Verb::Run(args) => stopped(run::run(args)),
         Verb::Trust { dir } => stopped(trust::trust(dir.as_deref())),
+        Verb::Permission { errand } => stopped(permission::permission(errand)),
         Verb::Conformance(args) => ended(conformance(args)),
         Verb::Harness { errand } => ended(about_harness(errand)),
     }

@@ -29,6 +29,11 @@ impl<T: Default + Clone + PartialEq + Serialize + DeserializeOwned> Kept<T> {
         Self { file: state.join(name), remedy, holds: PhantomData }
     }
 
+    /// Returns where it is.
+    pub(crate) fn file(&self) -> &Path {
+        &self.file
+    }
+
     /// Reads the text; `None` where there is no file yet.
     ///
     /// # Errors

@@ -1,6 +1,7 @@
 //! The program's configuration: where it is, what it says, which model is meant, which projects are trusted.
 //! It reads files and the environment; it knows no engine, no provider and no terminal.
 
+pub(crate) mod approvals;
 pub(crate) mod check;
 pub(crate) mod connections;
 pub(crate) mod fill;

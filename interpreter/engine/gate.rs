@@ -1,9 +1,8 @@
 //! Whether a call may run: core's verdict on it. It asks nobody; that is for the engine and its front end.
 
-use super::{Readable, prepare::Prepared, say};
-use crate::project::{RealDisk, located};
+use super::{Place, Readable, prepare::Prepared, say};
 use lembas_core::{
-    permission::{Call, Policy, Step, Verdict, World, judge},
+    permission::{Call, Policy, Step, Verdict, judge},
     spec::{Class, Decision, PromptText, Spec},
 };
 use serde_json::{Value, json};
@@ -29,19 +28,6 @@ pub(crate) struct Refusal {
     pub(crate) repeated: bool,
 }
 
-/// Where the session works.
-#[derive(Debug, Clone)]
-pub(crate) struct Place {
-    /// The person's home directory.
-    pub(crate) home: PathBuf,
-    /// The directory the session works in.
-    pub(crate) cwd: PathBuf,
-    /// The project's root.
-    pub(crate) project: PathBuf,
-    /// The program's own configuration and state.
-    pub(crate) own: Vec<PathBuf>,
-}
-
 /// Decides about calls.
 pub(crate) struct Gate<'s> {
     /// The spec.
@@ -55,8 +41,8 @@ pub(crate) struct Gate<'s> {
 impl Gate<'_> {
     /// Decides about a call that has come `times` times running.
     pub(crate) fn admit(&self, prepared: &Prepared<'_>, times: u32) -> Admission {
-        let call = self.call(prepared);
-        let verdict = self.judge(&call);
+        let call = self.place.call(prepared.spec, &prepared.args);
+        let verdict = judge(self.spec, &self.policy, self.place.world(), &call);
         let repeated = times >= self.spec.limits.same_call;
         match verdict.decision {
             Decision::Deny => Admission::Refused(self.denied(verdict)),
@@ -81,7 +67,7 @@ impl Gate<'_> {
                 paths: vec![path.to_path_buf()],
                 ..Call::default()
             };
-            verdict(&spec, &policy, &place, &call).decision == Decision::Allow
+            judge(&spec, &policy, place.world(), &call).decision == Decision::Allow
         })
     }
 
@@ -89,31 +75,6 @@ impl Gate<'_> {
     pub(crate) fn unattended(&self, verdict: Verdict) -> Refusal {
         let why = json!({ "why": why(&verdict.say) });
         self.refused(PromptText::BlocksRefusedUnattended, why, verdict)
-    }
-
-    fn judge(&self, call: &Call) -> Verdict {
-        verdict(self.spec, &self.policy, &self.place, call)
-    }
-
-    fn located(&self, given: &str) -> PathBuf {
-        located(&self.place.project, &self.place.cwd, given)
-    }
-
-    fn call(&self, prepared: &Prepared<'_>) -> Call {
-        let permission = &prepared.spec.permission;
-        let paths =
-            permission.paths.iter().filter_map(|name| prepared.args.get(name)).flat_map(texts);
-        Call {
-            tool: prepared.spec.id.clone(),
-            class: prepared.spec.class.name().into(),
-            rule: permission.rule.clone(),
-            paths: paths.map(|given| self.located(given)).collect(),
-            command: prepared.text(permission.command.as_ref()).map(String::from),
-            directory: prepared
-                .text(permission.directory.as_ref())
-                .map(|given| self.located(given)),
-            subject: None,
-        }
     }
 
     fn denied(&self, verdict: Verdict) -> Refusal {
@@ -137,21 +98,7 @@ impl Gate<'_> {
     }
 }
 
-fn verdict(spec: &Spec, policy: &Policy, place: &Place, call: &Call) -> Verdict {
-    let Place { home, cwd, project, own } = place;
-    judge(spec, policy, World { home, cwd, project: Some(project), own, disk: &RealDisk }, call)
-}
-
 /// A sentence as a part of another one.
 fn why(sentence: &str) -> &str {
     sentence.trim_end_matches('.')
-}
-
-/// The texts of an argument that is a path or a list of them.
-fn texts(value: &Value) -> Vec<&str> {
-    match value {
-        Value::String(text) => vec![text],
-        Value::Array(list) => list.iter().filter_map(Value::as_str).collect(),
-        _ => Vec::new(),
-    }
 }

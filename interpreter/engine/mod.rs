@@ -5,6 +5,7 @@ mod ask;
 mod budget;
 mod call;
 mod gate;
+mod place;
 mod prepare;
 mod repeat;
 mod schedule;
@@ -12,7 +13,8 @@ mod step;
 
 pub(crate) use ask::{Asker, Unattended};
 pub(crate) use call::{Outcome, Readable};
-pub(crate) use gate::{Gate, Place};
+pub(crate) use gate::Gate;
+pub(crate) use place::Place;
 pub(crate) use prepare::Preparer;
 
 use crate::{

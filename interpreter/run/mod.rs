@@ -26,6 +26,9 @@ pub(crate) struct RunArgs {
     /// The permission mode, instead of the configured one.
     #[arg(long)]
     mode: Option<String>,
+    /// Allow this command line and its like for this run; may be given more than once.
+    #[arg(long, value_name = "LINE")]
+    allow: Vec<String>,
     /// The model, as <connection>/<model>.
     #[arg(long, short, conflicts_with = "replay")]
     model: Option<String>,
@@ -54,6 +57,7 @@ pub(crate) fn run(args: RunArgs) -> Result<u8, Stop> {
     let options = Options {
         mode: args.mode,
         model: args.model,
+        allow: args.allow,
         record: args.record,
         replay: args.replay,
         interactive: false,

@@ -1,8 +1,7 @@
 //! What a person sees of a run: the answer on standard output, everything else on standard error.
 
-use crate::bus::BusEvent;
+use crate::{bus::BusEvent, shown::shown};
 use std::{
-    borrow::Cow,
     io::{self, IsTerminal, Write},
     sync::{Mutex, PoisonError},
 };
@@ -99,28 +98,7 @@ fn first_line(text: &str) -> &str {
     text.lines().next().unwrap_or_default()
 }
 
-/// Returns text of models, tools and servers as a terminal may have it: control characters are shown, not obeyed.
-fn shown(text: &str) -> Cow<'_, str> {
-    let obeyed = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
-    if !text.contains(obeyed) {
-        return Cow::Borrowed(text);
-    }
-    let show = |c: char| if obeyed(c) { c.escape_default().to_string() } else { c.to_string() };
-    Cow::Owned(text.chars().map(show).collect())
-}
-
 /// Writes without complaint: a reader that has gone away is no reason to stop the work that was asked for.
 fn write(to: &mut dyn Write, text: &str) {
     let _ = to.write_all(text.as_bytes()).and_then(|()| to.flush());
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn control_characters_are_shown() {
-        assert_eq!(shown("plain\n\ttext"), "plain\n\ttext");
-        assert_eq!(shown("a\x1b[2Jb\u{9b}c\r"), "a\\u{1b}[2Jb\\u{9b}c\\r");
-    }
 }

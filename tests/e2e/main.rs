@@ -3,11 +3,15 @@
 #[cfg(test)]
 mod calls;
 #[cfg(test)]
+mod explain;
+#[cfg(test)]
 mod failures;
 #[cfg(test)]
 mod input;
 #[cfg(test)]
 mod loop_limits;
+#[cfg(test)]
+mod permission;
 #[cfg(test)]
 mod process;
 #[cfg(test)]

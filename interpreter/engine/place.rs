@@ -1,0 +1,59 @@
+//! Where calls are judged, and what a call of a tool means there.
+
+use crate::project::{RealDisk, located};
+use lembas_core::{
+    permission::{Call, World},
+    spec::ToolSpec,
+};
+use serde_json::{Map, Value};
+use std::path::PathBuf;
+
+/// Where the session works.
+#[derive(Debug, Clone)]
+pub(crate) struct Place {
+    /// The person's home directory.
+    pub(crate) home: PathBuf,
+    /// The directory the session works in.
+    pub(crate) cwd: PathBuf,
+    /// The project's root.
+    pub(crate) project: PathBuf,
+    /// The program's own configuration and state.
+    pub(crate) own: Vec<PathBuf>,
+}
+
+impl Place {
+    /// Returns it as core wants it, on the disk of this machine.
+    pub(crate) fn world(&self) -> World<'_> {
+        let Place { home, cwd, project, own } = self;
+        World { home, cwd, project: Some(project), own, disk: &RealDisk }
+    }
+
+    /// Returns what a tool with these arguments would do.
+    pub(crate) fn call(&self, tool: &ToolSpec, args: &Map<String, Value>) -> Call {
+        let permission = &tool.permission;
+        let text = |name: &Option<String>| args.get(name.as_ref()?).and_then(Value::as_str);
+        let paths = permission.paths.iter().filter_map(|name| args.get(name)).flat_map(texts);
+        Call {
+            tool: tool.id.clone(),
+            class: tool.class.name().into(),
+            rule: permission.rule.clone(),
+            paths: paths.map(|given| self.located(given)).collect(),
+            command: text(&permission.command).map(String::from),
+            directory: text(&permission.directory).map(|given| self.located(given)),
+            subject: None,
+        }
+    }
+
+    fn located(&self, given: &str) -> PathBuf {
+        located(&self.project, &self.cwd, given)
+    }
+}
+
+/// The texts of an argument that is a path or a list of them.
+fn texts(value: &Value) -> Vec<&str> {
+    match value {
+        Value::String(text) => vec![text],
+        Value::Array(list) => list.iter().filter_map(Value::as_str).collect(),
+        _ => Vec::new(),
+    }
+}
