@@ -76,6 +76,9 @@ impl Approvals {
     pub(crate) fn of(&self, project: &Project) -> Result<Vec<Approved>, Problem> {
         let Some(text) = self.kept.text()? else { return Ok(Vec::new()) };
         let (list, places) = (self.kept.parse(&text)?, Places::of(&text));
+        if project.can_be_kept().is_err() {
+            return Ok(Vec::new());
+        }
         let root = project.root.display().to_string();
         let entries = list.projects.get(&root).into_iter().flatten().enumerate();
         let approved = entries.map(|(index, entry)| {
