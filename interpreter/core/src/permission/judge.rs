@@ -1,18 +1,20 @@
 //! Puts a call's facts before floor, rules, files and mode, and keeps what each of them said.
 
+mod files;
+
 use super::directories::Directories;
 use super::facts::{self, assigned, command_facts, doubts};
 use super::hardline::Floor;
-use super::paths::{self, Roots, is_address, resolve};
+use super::paths::Roots;
 use super::plain::{Plain, plain};
 use super::rules::{self, Asked, Hit};
-use super::view::{Explanation, FileView, Notes, Overruled};
-use super::{Call, Policy, Step, Verdict, World, always, program, say};
-use crate::shell::{self, Command, Line, Redirect, RedirectKind, Unseen, Word};
+use super::view::{Explanation, Notes, Overruled};
+use super::{Call, Policy, Step, Verdict, World, always, say};
+use crate::shell::{self, Command, Line, Unseen, Word};
 use crate::spec::{
     CallFacts, CommandFacts, Decision, FileAction, ModeRow, ModeSpec, Record, Rule, Spec,
 };
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Judges a call: what it would do, by whose rule, and what "always" would store.
 pub fn judge(spec: &Spec, policy: &Policy, world: World<'_>, call: &Call) -> Verdict {
@@ -272,153 +274,6 @@ impl<'a> Judge<'a> {
         };
         if let Some(hit) = hit.filter(counts) {
             self.ruled(written, Some(hit), "default");
-        }
-    }
-
-    /// Looks at the files a command names in any spelling, and at its redirects.
-    fn files(&mut self, place: Place<'_>, written: &str, plain: &Plain, cwds: Option<&[PathBuf]>) {
-        for (spelling, words) in plain.spellings.iter().enumerate() {
-            let by = words.first().map(|word| program::basename(&word.text)).unwrap_or_default();
-            let reading = program::read(&self.spec.wrappers, words);
-            let mut files = reading.files();
-            if self.spec.wrappers.movers.iter().any(|mover| mover == by)
-                && reading.arguments.operands.is_empty()
-            {
-                files.push((FileAction::Read, Word::of(&self.world.home.to_string_lossy())));
-            }
-            for (action, word) in files.into_iter().filter(|(_, word)| !is_address(word)) {
-                match resolve(&word, cwds, &self.world) {
-                    Some(found) => {
-                        found.iter().for_each(|path| self.file(written, action, path, by))
-                    }
-                    None if spelling == 0 && place.depth == 0 => {
-                        self.ask(written, "unseen", "variable")
-                    }
-                    None => {}
-                }
-                if spelling == 0 && place.depth == 0 && !paths::is_known(&word) {
-                    self.ask(written, "unseen", "variable");
-                }
-            }
-        }
-        for redirect in &place.command.redirects {
-            self.redirect(written, redirect, cwds);
-        }
-    }
-
-    fn redirect(&mut self, written: &str, redirect: &Redirect, cwds: Option<&[PathBuf]>) {
-        let action = match redirect.kind {
-            RedirectKind::Read => FileAction::Read,
-            RedirectKind::Write | RedirectKind::Append | RedirectKind::ReadWrite => {
-                FileAction::Write
-            }
-            RedirectKind::Duplicate | RedirectKind::Document => return,
-        };
-        let of = if written.is_empty() { redirect.target.text.as_str() } else { written };
-        match resolve(&redirect.target, cwds, &self.world)
-            .filter(|_| paths::is_known(&redirect.target))
-        {
-            Some(found) => {
-                for path in found {
-                    self.file(of, action, &path, "");
-                    if action == FileAction::Write {
-                        let texts = self.roots.texts(&paths::real(&path, &self.world));
-                        let facts = self.roots.facts(action.name(), &path, "");
-                        let hit = self.lookup("edit", &texts, "file", &facts, true);
-                        self.allowed &= hit.as_ref().is_some_and(|hit| hit.then == Decision::Allow);
-                        self.ruled(of, hit, "write");
-                    }
-                }
-            }
-            None => self.ask(of, "unseen", "redirect"),
-        }
-    }
-
-    /// Looks at one file that a command reads or changes: the floor, rules against it, the project's border.
-    fn file(&mut self, of: &str, action: FileAction, path: &Path, by: &str) {
-        let tool = if action == FileAction::Read { "read" } else { "edit" };
-        for path in self.spellings(action, path) {
-            let facts = self.roots.facts(action.name(), &path, by);
-            self.breaks(of, "file", &facts);
-            let texts = self.roots.texts(&path);
-            let hit = self.lookup(tool, &texts, "file", &facts, true);
-            if let Some(hit) = hit.filter(|hit| {
-                hit.then == Decision::Deny
-                    || (hit.then == Decision::Ask && (tool == "read" || hit.written))
-            }) {
-                self.ruled(of, Some(hit), "file");
-            }
-            self.border(of, &texts, &facts);
-        }
-    }
-
-    fn absolute(&self, path: &Path) -> PathBuf {
-        match path.strip_prefix("~") {
-            Ok(rest) => self.world.home.join(rest),
-            Err(_) => self.world.cwd.join(path),
-        }
-    }
-
-    /// Looks at a path that a tool's argument names.
-    fn tool_path(&mut self, call: &Call, action: FileAction, path: &Path) {
-        let absolute = self.absolute(path);
-        for path in self.spellings(action, &absolute) {
-            let facts = self.roots.facts(action.name(), &path, &call.tool);
-            let of = facts.path.clone();
-            self.breaks(&of, "file", &facts);
-            let texts = self.roots.texts(&path);
-            let hit = self.lookup(&call.rule, &texts, "file", &facts, true);
-            self.allowed &= hit.as_ref().is_some_and(|hit| hit.then == Decision::Allow);
-            self.ruled(&of, hit, if action == FileAction::Read { "file" } else { "default" });
-            self.border(&of, &texts, &facts);
-        }
-    }
-
-    /// Returns a path by its text and by where it really is, and notes both for the mode.
-    fn spellings(&mut self, action: FileAction, path: &Path) -> Vec<PathBuf> {
-        let mut found = vec![paths::real(path, &self.world), paths::normal(path)];
-        if action >= FileAction::Wipe {
-            found.iter_mut().for_each(|path| *path = paths::whole(path).to_path_buf());
-        }
-        self.note_file(action, &found);
-        let landmarks: Vec<PathBuf> = found
-            .iter()
-            .flat_map(|path| paths::landmarks(&self.spec.wrappers, path, &self.world))
-            .collect();
-        found.extend(landmarks);
-        found.dedup();
-        for path in &found {
-            let shown = self.roots.shown(path);
-            match self.roots.place(path) {
-                Some(place) => self.inside.push(place),
-                None => self.outside.push(shown.clone()),
-            }
-            if action != FileAction::Read {
-                self.writes.push(shown);
-            }
-            // With a directory goes what is in it.
-            if action >= FileAction::Delete && self.roots.hold_own(path) {
-                self.writes.push(paths::OWN.into());
-            }
-        }
-        found
-    }
-
-    fn note_file(&mut self, action: FileAction, found: &[PathBuf]) {
-        let [real, path] = found else { return };
-        self.notes.file(FileView {
-            action: action.name(),
-            path: self.roots.told(path),
-            real: self.roots.told(real),
-            inside: [real, path].iter().all(|path| self.roots.place(path).is_some()),
-        });
-    }
-
-    /// A path outside the project goes through the rules for that.
-    fn border(&mut self, of: &str, texts: &[String], facts: &crate::spec::FileFacts) {
-        if !facts.inside {
-            let hit = self.lookup("external_directory", texts, "file", facts, true);
-            self.ruled(of, hit, "external");
         }
     }
 

@@ -1,0 +1,166 @@
+//! The files a call touches: what its arguments, operands, options and redirects name, where that really is, and what
+//! the floor, the rules and the project's border say of it.
+
+use super::{Judge, Place};
+use crate::permission::paths::{self, is_address, resolve};
+use crate::permission::plain::Plain;
+use crate::permission::view::FileView;
+use crate::permission::{Call, program};
+use crate::shell::{Redirect, RedirectKind, Word};
+use crate::spec::{Decision, FileAction, FileFacts};
+use std::path::{Path, PathBuf};
+
+impl Judge<'_> {
+    /// Looks at the files a command names in any spelling, and at its redirects.
+    pub(super) fn files(
+        &mut self,
+        place: Place<'_>,
+        written: &str,
+        plain: &Plain,
+        cwds: Option<&[PathBuf]>,
+    ) {
+        for (spelling, words) in plain.spellings.iter().enumerate() {
+            let by = words.first().map(|word| program::basename(&word.text)).unwrap_or_default();
+            let reading = program::read(&self.spec.wrappers, words);
+            let mut files = reading.files();
+            if self.spec.wrappers.movers.iter().any(|mover| mover == by)
+                && reading.arguments.operands.is_empty()
+            {
+                files.push((FileAction::Read, Word::of(&self.world.home.to_string_lossy())));
+            }
+            for (action, word) in files.into_iter().filter(|(_, word)| !is_address(word)) {
+                match resolve(&word, cwds, &self.world) {
+                    Some(found) => {
+                        found.iter().for_each(|path| self.file(written, action, path, by))
+                    }
+                    None if spelling == 0 && place.depth == 0 => {
+                        self.ask(written, "unseen", "variable")
+                    }
+                    None => {}
+                }
+                if spelling == 0 && place.depth == 0 && !paths::is_known(&word) {
+                    self.ask(written, "unseen", "variable");
+                }
+            }
+        }
+        for redirect in &place.command.redirects {
+            self.redirect(written, redirect, cwds);
+        }
+    }
+
+    fn redirect(&mut self, written: &str, redirect: &Redirect, cwds: Option<&[PathBuf]>) {
+        let action = match redirect.kind {
+            RedirectKind::Read => FileAction::Read,
+            RedirectKind::Write | RedirectKind::Append | RedirectKind::ReadWrite => {
+                FileAction::Write
+            }
+            RedirectKind::Duplicate | RedirectKind::Document => return,
+        };
+        let of = if written.is_empty() { redirect.target.text.as_str() } else { written };
+        match resolve(&redirect.target, cwds, &self.world)
+            .filter(|_| paths::is_known(&redirect.target))
+        {
+            Some(found) => {
+                for path in found {
+                    self.file(of, action, &path, "");
+                    if action == FileAction::Write {
+                        let texts = self.roots.texts(&paths::real(&path, &self.world));
+                        let facts = self.roots.facts(action.name(), &path, "");
+                        let hit = self.lookup("edit", &texts, "file", &facts, true);
+                        self.allowed &= hit.as_ref().is_some_and(|hit| hit.then == Decision::Allow);
+                        self.ruled(of, hit, "write");
+                    }
+                }
+            }
+            None => self.ask(of, "unseen", "redirect"),
+        }
+    }
+
+    /// Looks at one file that a command reads or changes: the floor, rules against it, the project's border.
+    pub(super) fn file(&mut self, of: &str, action: FileAction, path: &Path, by: &str) {
+        let tool = if action == FileAction::Read { "read" } else { "edit" };
+        for path in self.spellings(action, path) {
+            let facts = self.roots.facts(action.name(), &path, by);
+            self.breaks(of, "file", &facts);
+            let texts = self.roots.texts(&path);
+            let hit = self.lookup(tool, &texts, "file", &facts, true);
+            if let Some(hit) = hit.filter(|hit| {
+                hit.then == Decision::Deny
+                    || (hit.then == Decision::Ask && (tool == "read" || hit.written))
+            }) {
+                self.ruled(of, Some(hit), "file");
+            }
+            self.border(of, &texts, &facts);
+        }
+    }
+
+    pub(super) fn absolute(&self, path: &Path) -> PathBuf {
+        match path.strip_prefix("~") {
+            Ok(rest) => self.world.home.join(rest),
+            Err(_) => self.world.cwd.join(path),
+        }
+    }
+
+    /// Looks at a path that a tool's argument names.
+    pub(super) fn tool_path(&mut self, call: &Call, action: FileAction, path: &Path) {
+        let absolute = self.absolute(path);
+        for path in self.spellings(action, &absolute) {
+            let facts = self.roots.facts(action.name(), &path, &call.tool);
+            let of = facts.path.clone();
+            self.breaks(&of, "file", &facts);
+            let texts = self.roots.texts(&path);
+            let hit = self.lookup(&call.rule, &texts, "file", &facts, true);
+            self.allowed &= hit.as_ref().is_some_and(|hit| hit.then == Decision::Allow);
+            self.ruled(&of, hit, if action == FileAction::Read { "file" } else { "default" });
+            self.border(&of, &texts, &facts);
+        }
+    }
+
+    /// Returns a path by its text and by where it really is, and notes both for the mode.
+    fn spellings(&mut self, action: FileAction, path: &Path) -> Vec<PathBuf> {
+        let mut found = vec![paths::real(path, &self.world), paths::normal(path)];
+        if action >= FileAction::Wipe {
+            found.iter_mut().for_each(|path| *path = paths::whole(path).to_path_buf());
+        }
+        self.note_file(action, &found);
+        let landmarks: Vec<PathBuf> = found
+            .iter()
+            .flat_map(|path| paths::landmarks(&self.spec.wrappers, path, &self.world))
+            .collect();
+        found.extend(landmarks);
+        found.dedup();
+        for path in &found {
+            let shown = self.roots.shown(path);
+            match self.roots.place(path) {
+                Some(place) => self.inside.push(place),
+                None => self.outside.push(shown.clone()),
+            }
+            if action != FileAction::Read {
+                self.writes.push(shown);
+            }
+            // With a directory goes what is in it.
+            if action >= FileAction::Delete && self.roots.hold_own(path) {
+                self.writes.push(paths::OWN.into());
+            }
+        }
+        found
+    }
+
+    fn note_file(&mut self, action: FileAction, found: &[PathBuf]) {
+        let [real, path] = found else { return };
+        self.notes.file(FileView {
+            action: action.name(),
+            path: self.roots.told(path),
+            real: self.roots.told(real),
+            inside: [real, path].iter().all(|path| self.roots.place(path).is_some()),
+        });
+    }
+
+    /// A path outside the project goes through the rules for that.
+    fn border(&mut self, of: &str, texts: &[String], facts: &FileFacts) {
+        if !facts.inside {
+            let hit = self.lookup("external_directory", texts, "file", facts, true);
+            self.ruled(of, hit, "external");
+        }
+    }
+}
