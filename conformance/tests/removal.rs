@@ -151,3 +151,12 @@ fn what_always_stores() {
     let file = File::new("permission/arity.json");
     file.each("/words").each("/exact_only").each("/never").all_needed();
 }
+
+#[test]
+fn an_entry_that_no_case_needs_is_told() {
+    let mut file = File::new("permission/arity.json");
+    file.json["never"].as_array_mut().unwrap().push("no-such-program".into());
+    let file = file.each("/never");
+    let spare: Vec<&Part> = file.parts.iter().filter(|part| !file.needs(part)).collect();
+    assert!(matches!(spare.as_slice(), [part] if part.name == "no-such-program"));
+}
