@@ -26,7 +26,8 @@ pub(super) fn allow(setting: &Setting<'_>, what: &WhatArgs) -> Result<String, St
     let date = jiff::ZonedDateTime::now().date().to_string();
     let kept = Approvals::new(&setting.paths);
     kept.add(&setting.project, &approvals, &date, what).map_err(Stop::usage)?;
-    let root = setting.project.root.display();
+    let root = setting.project.root.display().to_string();
+    let root = line(&root);
     let told = approvals.iter().map(|each| {
         format!(
             "In {root} this is not asked about any more: {} {}\n",
@@ -44,7 +45,8 @@ pub(super) fn revoke(which: Option<&str>) -> Result<String, Stop> {
     let kept = Approvals::new(&paths);
     let damaged = |problem| Stop::problems([problem]);
     let approved = kept.of(&project).map_err(damaged)?;
-    let root = project.root.display();
+    let root = project.root.display().to_string();
+    let root = line(&root);
     if approved.is_empty() {
         return Err(Stop::usage(format!("Nothing is allowed in {root} for good.")));
     }

@@ -4,7 +4,7 @@ use super::{
     finder::{Finder, Place},
     table::table,
 };
-use crate::{app::Setting, config::paths::CONFIG_FILE, stop::Stop};
+use crate::{app::Setting, config::paths::CONFIG_FILE, shown, stop::Stop};
 use lembas_core::{
     permission::{Layer, Scope},
     spec::{Decision, Judged},
@@ -154,7 +154,7 @@ fn approvals(setting: &Setting<'_>, rows: Vec<RuleRow>) -> Vec<ApprovalRow> {
 
 fn text(finder: Finder<'_>, listing: &Listing<'_>) -> String {
     let directory = finder.file(listing.directory);
-    let mut text = format!("{directory}, mode {}\n", listing.mode);
+    let mut text = format!("{}, mode {}\n", shown::line(&directory), listing.mode);
     let mut part = |heading: &str, body: String| {
         let body = if body.is_empty() { "  none\n".to_string() } else { body };
         text.push_str(&format!("\n{heading}\n{body}"));
@@ -172,12 +172,13 @@ fn text(finder: Finder<'_>, listing: &Listing<'_>) -> String {
     let own = &listing.project_rules;
     part(
         "The project's rules: they can only be stricter than yours",
-        match own.trusted {
-            false if own.exists => format!(
+        match &finder.setting.project.refused {
+            Some(refused) => format!("  {}\n", shown::line(refused)),
+            None if own.exists && !own.trusted => format!(
                 "  {} does not count: the project is not trusted. `lembas trust` lets it count.\n",
-                finder.file(&own.file)
+                shown::line(&finder.file(&own.file))
             ),
-            _ => grouped(finder, &own.rules),
+            None => grouped(finder, &own.rules),
         },
     );
     part("Approved in this project: asked about no more, but never against a deny", {

@@ -1,7 +1,7 @@
 //! What a person allows, for a run or for good: it makes calls run, beats no deny, and can be taken back.
 
-use crate::process::Ran;
-use crate::support::{Home, Session, check, write};
+use crate::process::{LIMIT, Ran};
+use crate::support::{Home, LEMBAS, Session, check, write};
 use jsonschema::validator_for;
 use lembas_scripted_server::{Reply, Scenario, Server};
 use serde_json::{Value, json};
@@ -109,12 +109,7 @@ fn an_approval_counts_in_its_project_only() {
     says(&home, &["permission", "allow", "touch a"], 0, &[]);
     let decision = |directory: &str| {
         let line = format!("cd {directory} && \"$0\" permission explain --json 'touch x'");
-        let ran = home.run_with(
-            "sh",
-            &["-c", &line, crate::support::LEMBAS],
-            None,
-            crate::process::LIMIT,
-        );
+        let ran = home.run_with("sh", &["-c", &line, LEMBAS], None, LIMIT);
         let report: Value = serde_json::from_str(&ran.stdout).unwrap();
         report["decision"].as_str().unwrap().to_owned()
     };
@@ -183,6 +178,19 @@ fn the_list_says_what_counts_and_where_it_stands() {
     let wrong: Vec<String> = schema.iter_errors(&list).map(|error| error.to_string()).collect();
     assert!(wrong.is_empty(), "{wrong:?}");
     assert_eq!(list["project_rules"]["rules"][0]["rule"], "make x");
+}
+
+#[test]
+fn a_directory_that_is_no_project_says_so_in_the_list() {
+    let server = Server::start(Scenario::new()).unwrap();
+    let home = Home::new(&server, "");
+    let program =
+        |line: &str| home.run_with("sh", &["-c", &format!("cd && {line}"), LEMBAS], None, LIMIT);
+    let ran = program("\"$0\" permission list");
+    assert!(ran.stdout.contains("is too wide to be a project"), "{}", ran.stdout);
+    let ran = program("\"$0\" permission allow 'touch a'");
+    assert_eq!(ran.code, Some(2), "{}", ran.stdout);
+    assert!(ran.stderr.contains("It was not stored: "), "{}", ran.stderr);
 }
 
 #[test]
