@@ -45,10 +45,14 @@ pub struct Wrappers {
     pub wrappers: Vec<Wrapper>,
     /// How programs read their arguments, by name or by name and verb (`git diff`).
     pub programs: BTreeMap<String, Program>,
-    /// Programs that print their operands: `echo x | sh` runs `x`.
-    pub speakers: Vec<String>,
-    /// Programs that pass their input on: `echo x | cat | sh` runs `x`.
+    /// Programs that print what their words say: `echo x | sh` and `$(echo x)` run `x`.
+    pub speakers: BTreeMap<String, Says>,
+    /// Programs that pass their input on, if they name no file to read: `echo x | cat | sh` runs `x`.
     pub passers: Vec<String>,
+    /// Names of a program's own input: `sh /dev/stdin`.
+    pub stdin: Vec<String>,
+    /// Builtins whose operands become `$1`, `$2`, ….
+    pub setters: Vec<String>,
     /// Directories every machine has, and names that matter wherever they are: a glob that fits one stands for it.
     pub landmarks: Vec<String>,
     /// Builtins that change the directory to their operand.
@@ -88,6 +92,13 @@ impl Wrappers {
             let key = self.also.get(name).or_else(|| pattern().map(|(_, key)| key))?;
             self.programs.get(key)
         })
+    }
+
+    /// Returns the names of all programs the spec says something of, verbs and patterns left out.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        let wrapped = self.starts.keys();
+        let known = self.programs.keys().chain(self.also.keys());
+        wrapped.chain(known).map(String::as_str).filter(|name| !name.contains([' ', '*']))
     }
 
     /// Makes the look-ups above quick.
@@ -151,12 +162,21 @@ pub struct Wrapper {
     pub options: Options,
     /// Its options may stand behind operands.
     pub anywhere: bool,
+    /// Its options may begin with `+`, too.
+    pub plus: bool,
+    /// A `--` may stand behind operands; what follows it is the command.
+    pub dashes: bool,
+    /// What it runs runs on another machine, in a container or later: written rules count against it, the floor and
+    /// rules about files do not.
+    pub elsewhere: bool,
     /// With one of these options it runs nothing.
     pub query: Vec<String>,
     /// `NAME=value` operands in front of the command go into its environment.
     pub assigns: bool,
     /// So many operands come before the command.
     pub skip: usize,
+    /// Its options may stand behind those operands, too.
+    pub between: bool,
     /// What its operands are.
     pub runs: Runs,
     /// With one of these options the first operand is a shell text.
@@ -165,12 +185,22 @@ pub struct Wrapper {
     pub text: Vec<String>,
     /// Options whose value is split into words in front of the operands.
     pub split: Vec<String>,
+    /// Values `KEY=text`, `KEY:text` and `KEY text` that hold shell texts.
+    pub keyed: Vec<Keyed>,
     /// Options that are followed by a command up to `;` or `+`.
     pub exec: Vec<String>,
     /// Options that choose among files: with them an `exec` is not about the starting points as a whole.
     pub filters: Vec<String>,
+    /// The option that makes a command do to everything below what `exec` does to each file.
+    pub deep: String,
+    /// What it finds goes behind the command where no `{}` stands for it.
+    pub appends: bool,
+    /// Words behind which no command stands but words that each run of it gets.
+    pub given: Vec<String>,
     /// Options that name the word the input replaces.
     pub replace: Vec<String>,
+    /// With one of these options a word of the input may hold blanks.
+    pub whole: Vec<String>,
     /// What it does with its input.
     pub input: Input,
 }
@@ -184,12 +214,52 @@ pub enum Runs {
     Nothing,
     /// A command.
     Command,
+    /// A command; a single operand may be a whole shell text.
+    Line,
     /// One shell text, joined by blanks.
     Text,
+    /// Shell texts, each operand one.
+    Texts,
     /// One shell text, and the first operand only.
     FirstText,
     /// A file of commands, if there is an operand.
     File,
+}
+
+/// Where shell texts stand in values that have a key.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Keyed {
+    /// Options whose value has a key.
+    pub options: Vec<String>,
+    /// Operands have one, or are a key and its text.
+    pub operands: bool,
+    /// Keys whose text is run, in lower case; `*` stands for anything.
+    pub keys: Vec<String>,
+    /// Keys whose text is run if it begins with the mark.
+    pub marked: Vec<String>,
+    /// The mark in front of a text that is run.
+    pub mark: String,
+}
+
+/// What a program prints.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Says {
+    /// Its operands, blanks between them.
+    Words,
+    /// Its operands put into the first.
+    Format,
+    /// The last part of the path its operand is.
+    Base,
+    /// The directory of the path its operand is.
+    Parent,
+    /// The directory it stands in.
+    Here,
+    /// What is in its operands, or, with the option `d`, its operands.
+    Names,
+    /// Where it starts to look.
+    Starts,
 }
 
 /// What a wrapper does with its input.
@@ -219,6 +289,8 @@ pub struct Program {
     pub strict: bool,
     /// The first operand is a verb: what follows is looked up under both words.
     pub verbs: bool,
+    /// Every operand is a verb of its own: `make a b` is `make a` and `make b`.
+    pub targets: bool,
     /// What its operands are.
     pub operands: Operands,
     /// Options in whose presence the first operand is no pattern.

@@ -6,11 +6,11 @@ use super::directories::Directories;
 use super::facts::{self, assigned, command_facts, doubts};
 use super::hardline::Floor;
 use super::paths::Roots;
-use super::plain::{Plain, plain};
+use super::plain::{Plain, Text, aside, plain};
 use super::rules::{self, Asked, Hit};
 use super::view::{Explanation, Notes, Overruled};
 use super::{Call, Policy, Step, Verdict, World, always, say};
-use crate::shell::{self, Command, Line, Unseen, Word};
+use crate::shell::{Command, Line, Unseen, Word};
 use crate::spec::{
     CallFacts, CommandFacts, Decision, FileAction, ModeRow, ModeSpec, Record, Rule, Spec,
 };
@@ -87,7 +87,7 @@ impl<'a> Judge<'a> {
                 self.file(command, FileAction::Read, start, &call.tool);
             }
             let start = start.unwrap_or_else(|| self.world.cwd.to_path_buf());
-            self.line(command, Some(vec![start]), 0);
+            self.line(&Text::of(command), Some(vec![start]), 0);
         }
         let action = if call.class == "write" { FileAction::Write } else { FileAction::Read };
         for path in &call.paths {
@@ -165,11 +165,12 @@ impl<'a> Judge<'a> {
     }
 
     /// Looks at every command of a line.
-    fn line(&mut self, text: &str, start: Option<Vec<PathBuf>>, depth: usize) {
-        let line = shell::read(text, &self.spec.limits.shell);
+    fn line(&mut self, text: &Text, start: Option<Vec<PathBuf>>, depth: usize) {
+        let line = text.read(self.spec);
         for why in &line.unseen {
             let read = *why == Unseen::ChangedInLoop;
-            self.ask(text, if read { "unseen" } else { "unreadable" }, say::unseen(*why));
+            let reason = if read { "unseen" } else { "unreadable" };
+            self.ask(&text.text, reason, say::unseen(*why));
         }
         let mut directories = Directories::new(start);
         for (index, command) in line.commands.iter().enumerate() {
@@ -200,12 +201,17 @@ impl<'a> Judge<'a> {
         for (words, facts) in spellings.iter().zip(&spelled) {
             self.against(&written, words, facts, approved);
         }
+        for (found, most) in [(&plain.aside, Decision::Deny), (&plain.guessed, Decision::Ask)] {
+            for words in aside(self.spec, found) {
+                self.beside(&written, &words, approved, most);
+            }
+        }
         self.files(place, &written, plain, cwds);
         for text in &plain.texts {
             self.nested += text.text.len();
             let limits = &self.spec.limits.shell;
             if depth < limits.max_nested && self.nested <= limits.max_expanded {
-                self.line(&text.text, cwds.map(<[PathBuf]>::to_vec), depth + 1);
+                self.line(text, cwds.map(<[PathBuf]>::to_vec), depth + 1);
             } else {
                 self.ask(&written, "unreadable", "too_deep");
             }
@@ -257,6 +263,31 @@ impl<'a> Judge<'a> {
     /// What the rules say against a spelling: a deny, or, unless the command was approved as it is written, an ask
     /// that is about more than everything. What was approved in the session counts for no other spelling.
     fn against(&mut self, written: &str, words: &[Word], facts: &CommandFacts, approved: bool) {
+        let hit = self.unapproved(words, facts);
+        let counts = |hit: &Hit| match hit.then {
+            Decision::Deny => true,
+            Decision::Ask => hit.rule != "*" && !approved,
+            Decision::Allow => false,
+        };
+        if let Some(hit) = hit.filter(counts) {
+            self.ruled(written, Some(hit), "default");
+        }
+    }
+
+    /// What a rule that is about more than everything says against a spelling that only written rules look at; it says
+    /// no more than `most`.
+    fn beside(&mut self, written: &str, words: &[Word], approved: bool, most: Decision) {
+        let hit = self.unapproved(words, &CommandFacts::default());
+        let counts = |hit: &Hit| {
+            hit.rule != "*" && hit.then > if approved { Decision::Ask } else { Decision::Allow }
+        };
+        if let Some(hit) = hit.filter(counts) {
+            let hit = Hit { then: hit.then.min(most), ..hit };
+            self.ruled(written, Some(hit), "default");
+        }
+    }
+
+    fn unapproved(&self, words: &[Word], facts: &CommandFacts) -> Option<Hit> {
         let texts = [facts::text(&[], words)];
         let asked = Asked {
             tool: "bash",
@@ -266,15 +297,7 @@ impl<'a> Judge<'a> {
             plain: false,
             approvals: false,
         };
-        let hit = rules::lookup(self.spec, &self.policy.layers, asked);
-        let counts = |hit: &Hit| match hit.then {
-            Decision::Deny => true,
-            Decision::Ask => hit.rule != "*" && !approved,
-            Decision::Allow => false,
-        };
-        if let Some(hit) = hit.filter(counts) {
-            self.ruled(written, Some(hit), "default");
-        }
+        rules::lookup(self.spec, &self.policy.layers, asked)
     }
 
     fn call_facts(&self, call: &Call) -> CallFacts {

@@ -12,7 +12,9 @@ mod paths;
 mod plain;
 mod program;
 mod rules;
+mod said;
 mod say;
+mod unwrap;
 mod view;
 mod wildcard;
 
@@ -21,7 +23,7 @@ pub use example::row_example;
 pub use hardline::{example, hardline};
 pub use judge::{explain, judge};
 pub use paths::{Disk, World, normal};
-pub use plain::{Plain, Text, plain, plain_texts};
+pub use plain::{Aside, Plain, Text, plain, plain_texts};
 pub use rules::{Layer, LayerRule, Scope, default_of};
 pub use say::{about, each_time};
 pub use view::{CommandView, Explanation, FileView, Overruled, RedirectView};

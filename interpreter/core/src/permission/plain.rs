@@ -1,10 +1,14 @@
 //! The other spellings of a command: wrappers, program paths and options in front of a verb taken off, texts that
 //! a shell would run read as lines of their own. What it finds counts against a command, never for it.
 
-use super::arguments::{Arguments, Known, arguments};
+use super::arguments::{Known, arguments};
 use super::program::{self, basename, is_named};
-use crate::shell::{self, Command, Line, Piece, RedirectKind, Word};
-use crate::spec::{Input, Runs, Spec, Wrapper};
+use super::said;
+use crate::shell::{self, Command, Line, Piece, Word};
+use crate::spec::{Program, Spec};
+use globset::Glob;
+use std::cell::OnceCell;
+use std::collections::BTreeSet;
 
 /// What a command comes down to.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -13,266 +17,375 @@ pub struct Plain {
     pub spellings: Vec<Vec<Word>>,
     /// Texts it runs as shell lines.
     pub texts: Vec<Text>,
+    /// What it runs elsewhere or later: written rules count against it, not the floor, not rules about files.
+    pub aside: Aside,
+    /// What it may be if options that the spec does not know are read another way: a written rule against it asks.
+    pub guessed: Aside,
     /// It runs something that the line does not show.
     pub unseen: bool,
     /// It has more spellings than the limit lets be looked at.
     pub cut: bool,
 }
 
+/// Spellings and texts that only written rules look at.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Aside {
+    /// Spellings.
+    pub spellings: Vec<Vec<Word>>,
+    /// Texts that a shell runs.
+    pub texts: Vec<Text>,
+}
+
 /// A text that a shell runs.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Text {
     /// The text, as far as it is known.
     pub text: String,
-    /// Nothing in it is guessed.
-    pub known: bool,
+    /// What it is called with: `$0`, `$1`, ….
+    pub arguments: Vec<Word>,
+    /// What its commands read, as far as the line says it.
+    pub input: Option<Vec<Piece>>,
+}
+
+impl Text {
+    /// Returns a text that is called with nothing and reads nothing known.
+    pub fn of(text: &str) -> Text {
+        Text { text: text.to_string(), ..Text::default() }
+    }
+
+    /// Reads it as a line, arguments and input in their places.
+    pub fn read(&self, spec: &Spec) -> Line {
+        let limits = &spec.limits.shell;
+        let mut line = match self.arguments.is_empty() {
+            true => shell::read(&self.text, limits),
+            false => shell::read_called(&self.text, limits),
+        };
+        if !self.arguments.is_empty() {
+            for command in &mut line.commands {
+                command.words = filled(&command.words, &self.arguments);
+            }
+        }
+        if let Some(input) = &self.input {
+            line.feed(input);
+        }
+        line
+    }
 }
 
 /// Returns the spellings of the `index`-th command of a line.
 pub fn plain(spec: &Spec, line: &Line, index: usize) -> Plain {
     let Some(command) = line.commands.get(index) else { return Plain::default() };
-    let mut search = Search { spec, line, command, found: Plain::default(), bytes: 0 };
+    let mut search = Search {
+        spec,
+        line,
+        command,
+        index,
+        found: Plain::default(),
+        standing: Standing::Sure,
+        bytes: 0,
+        input: OnceCell::new(),
+    };
     search.run();
     search.found
 }
 
 /// Returns the spellings of every command of a line as texts, nested lines included, in order and without repeats.
 pub fn plain_texts(spec: &Spec, line: &str) -> Vec<String> {
-    let mut texts: Vec<String> = Vec::new();
-    let mut rest: Vec<(String, usize)> = vec![(line.to_string(), 0)];
-    while let Some((text, depth)) = rest.pop() {
-        let line = shell::read(&text, &spec.limits.shell);
-        for index in 0..line.commands.len() {
-            let plain = plain(spec, &line, index);
-            let spelled = plain.spellings.iter().map(|words| Line::spelled(words));
-            texts.extend(spelled.filter(|text| !text.is_empty()));
-            let deeper = plain.texts.into_iter().filter(|_| depth < spec.limits.shell.max_nested);
-            rest.extend(deeper.map(|nested| (nested.text, depth + 1)));
-        }
-    }
+    let words = nested(spec, vec![Text::of(line)], false);
+    let mut texts: Vec<String> = words.iter().map(|words| Line::spelled(words)).collect();
     let mut seen = std::collections::HashSet::new();
-    texts.retain(|text| seen.insert(text.clone()));
+    texts.retain(|text| !text.is_empty() && seen.insert(text.clone()));
     texts
 }
 
-struct Search<'a> {
-    spec: &'a Spec,
+/// Returns the spellings that only written rules look at, nested ones included.
+pub(super) fn aside(spec: &Spec, aside: &Aside) -> Vec<Vec<Word>> {
+    let nested = nested(spec, aside.texts.clone(), true);
+    aside.spellings.iter().cloned().chain(nested).collect()
+}
+
+/// Returns every spelling of every command in these texts and in the texts that those run, `aside` or not.
+fn nested(spec: &Spec, texts: Vec<Text>, aside: bool) -> Vec<Vec<Word>> {
+    let limits = &spec.limits.shell;
+    let mut found = Vec::new();
+    let mut bytes = 0;
+    let mut rest: Vec<(Text, usize)> = texts.into_iter().map(|text| (text, 0)).collect();
+    while let Some((text, depth)) = rest.pop() {
+        bytes += text.text.len();
+        if bytes > limits.max_expanded {
+            break;
+        }
+        let line = text.read(spec);
+        for index in 0..line.commands.len() {
+            let Plain { spellings, texts, aside: more, .. } = plain(spec, &line, index);
+            let more = if aside { more } else { Aside::default() };
+            found.extend(spellings.into_iter().chain(more.spellings));
+            let deeper = texts.into_iter().chain(more.texts);
+            rest.extend(deeper.filter(|_| depth < limits.max_nested).map(|text| (text, depth + 1)));
+        }
+    }
+    found
+}
+
+/// Returns words with what was called in place of `$0`, `$1`, … and `$@`.
+fn filled(words: &[Word], called: &[Word]) -> Vec<Word> {
+    let given = called.get(1..).unwrap_or_default();
+    let all = |name: &str| name == "@" || name == "*";
+    let mut found = Vec::new();
+    for word in words {
+        let said = word.pieces.iter().filter(|piece| **piece != Piece::Text(String::new()));
+        let said: Vec<&Piece> = said.collect();
+        if matches!(said.as_slice(), [Piece::Variable(name)] if all(name)) {
+            found.extend(given.iter().cloned());
+            continue;
+        }
+        let mut pieces = Vec::new();
+        let mut changed = false;
+        for piece in &word.pieces {
+            let by = match piece {
+                Piece::Variable(name) if all(name) => Some(given),
+                Piece::Variable(name) => {
+                    name.parse().ok().and_then(|at: usize| called.get(at)).map(std::slice::from_ref)
+                }
+                _ => None,
+            };
+            changed |= by.is_some();
+            match by {
+                Some(by) => pieces.extend(by.iter().flat_map(|word| word.pieces.iter().cloned())),
+                None => pieces.push(piece.clone()),
+            }
+        }
+        found.push(if changed { Word::made(pieces, true) } else { word.clone() });
+    }
+    found
+}
+
+/// How sure it is that a command comes to what is being looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Standing {
+    Sure,
+    Aside,
+    Guessed,
+}
+
+pub(super) struct Search<'a> {
+    pub(super) spec: &'a Spec,
     line: &'a Line,
     command: &'a Command,
-    found: Plain,
+    index: usize,
+    pub(super) found: Plain,
+    pub(super) standing: Standing,
     /// Length of all spellings together.
     bytes: usize,
+    input: OnceCell<Option<Vec<Piece>>>,
 }
 
 impl Search<'_> {
     fn run(&mut self) {
+        self.variants();
+        for standing in [Standing::Sure, Standing::Aside, Standing::Guessed] {
+            let mut at = 0;
+            self.standing = standing;
+            while let Some(words) = self.lists().0.get(at).cloned() {
+                at += 1;
+                self.step(&words);
+                self.standing = standing;
+            }
+        }
+    }
+
+    /// Returns what has been found with the present standing.
+    fn lists(&mut self) -> (&mut Vec<Vec<Word>>, &mut Vec<Text>) {
+        let found = &mut self.found;
+        match self.standing {
+            Standing::Sure => (&mut found.spellings, &mut found.texts),
+            Standing::Aside => (&mut found.aside.spellings, &mut found.aside.texts),
+            Standing::Guessed => (&mut found.guessed.spellings, &mut found.guessed.texts),
+        }
+    }
+
+    /// Adds the command with each of its values: those of loops, what substitutions say, what it is called with.
+    fn variants(&mut self) {
         let words = &self.command.words;
         let variants = words.iter().map(|word| word.also.len()).max().unwrap_or(0);
         for index in 0..=variants {
             if self.found.cut {
                 break;
             }
-            self.add(words.iter().map(|word| word.variant(index)).collect());
+            let words: Vec<Word> = words.iter().map(|word| word.variant(index)).collect();
+            let resolved = said::resolved(self.spec, &words, 0);
+            let set = self.given().map(|given| filled(&words, &given));
+            self.add(words);
+            resolved.into_iter().chain(set).for_each(|words| self.add(words));
         }
-        let mut at = 0;
-        while let Some(words) = self.found.spellings.get(at).cloned() {
-            at += 1;
-            self.step(&words);
+        for function in self.line.functions.iter().filter(|function| calls(words, &function.name)) {
+            let body = self.line.commands.get(function.body.clone()).unwrap_or_default();
+            for command in body {
+                let called = filled(&command.words, words);
+                if called != command.words {
+                    self.add(called);
+                }
+            }
         }
     }
 
-    fn add(&mut self, words: Vec<Word>) {
-        if words.is_empty() || self.found.spellings.contains(&words) {
+    /// Returns what the line sets `$1`, `$2`, … to before this command.
+    fn given(&self) -> Option<Vec<Word>> {
+        let before = self.line.commands.get(..self.index)?;
+        let sets = |words: &&Vec<Word>| {
+            let name = words.first().map(|word| word.text.as_str()).unwrap_or_default();
+            self.spec.wrappers.setters.iter().any(|setter| setter == name)
+        };
+        let words = before.iter().rev().map(|command| &command.words).find(sets)?;
+        let end = words.iter().position(|word| word.text == "--");
+        let first = words.iter().skip(1).position(|word| !word.text.starts_with(['-', '+']));
+        let from = end.or(first)?;
+        let given = words.get(from + 1..).unwrap_or_default();
+        Some(words.iter().take(1).chain(given).cloned().collect())
+    }
+
+    pub(super) fn add(&mut self, words: Vec<Word>) {
+        let known = self.found.spellings.contains(&words) || self.lists().0.contains(&words);
+        if words.is_empty() || known {
             return;
         }
         let limits = &self.spec.limits.shell;
         self.bytes += words.iter().map(|word| word.text.len() + 1).sum::<usize>();
-        let first = self.found.spellings.is_empty();
-        if !first
-            && (self.found.spellings.len() >= limits.max_spellings
-                || self.bytes > limits.max_spelled)
-        {
+        let Plain { spellings, aside, guessed, .. } = &self.found;
+        let count = spellings.len() + aside.spellings.len() + guessed.spellings.len();
+        if count > 0 && (count >= limits.max_spellings || self.bytes > limits.max_spelled) {
             self.found.cut = true;
             return;
         }
-        self.found.spellings.push(words);
+        self.lists().0.push(words);
     }
 
-    fn text(&mut self, text: String, known: bool) {
-        let text = Text { text, known };
-        if !self.found.texts.contains(&text) {
-            self.found.texts.push(text);
+    pub(super) fn text(&mut self, text: Text) {
+        let texts = self.lists().1;
+        if !texts.contains(&text) {
+            texts.push(text);
         }
+    }
+
+    /// Returns what the command reads, as far as the line says it.
+    pub(super) fn input(&self) -> Option<Vec<Piece>> {
+        let read = || said::input(self.spec, self.line, self.command, 0);
+        self.input.get_or_init(read).clone()
     }
 
     /// Adds what one spelling comes down to.
     fn step(&mut self, words: &[Word]) {
         let Some((program, rest)) = words.split_first() else { return };
-        let vanishes = !program.quoted
-            && program
-                .pieces
-                .iter()
-                .all(|piece| matches!(piece, Piece::Variable(_) | Piece::Doubt));
-        if vanishes {
-            self.add(rest.to_vec());
-        }
+        self.without_unknown(program, rest);
         let name = basename(&program.text);
-        if name != program.text && !name.is_empty() {
-            self.add(std::iter::once(Word::of(name)).chain(rest.iter().cloned()).collect());
-            return;
+        if program.has_glob() {
+            self.globbed(name, rest);
         }
-        if let Some(bare) = program::read(&self.spec.wrappers, words).bare {
+        if name != program.text && !name.is_empty() {
+            return self.add(after(Word::of(name), rest));
+        }
+        let reading = program::read(&self.spec.wrappers, words);
+        let targets = reading.program.filter(|program| program.targets);
+        let targets = targets.map(|_| reading.arguments.operands).unwrap_or_default();
+        if let Some(bare) = reading.bare {
             self.add(bare);
         }
-        for wrapper in self.spec.wrappers.starting(name) {
+        let spec = self.spec;
+        for wrapper in spec.wrappers.starting(name) {
             let named = wrapper.programs.iter().filter_map(|names| behind(names, words)).max();
-            if let Some(rest) = named.and_then(|count| words.get(count..)) {
-                self.unwrap(wrapper, rest);
+            if let Some(count) = named {
+                let (front, rest) = words.split_at(count.min(words.len()));
+                self.unwrap(wrapper, front, rest);
             }
         }
+        self.standing = self.standing.max(Standing::Aside);
+        for from in 0..targets.len().min(MOST_TARGETS) {
+            self.add(after(Word::of(name), targets.get(from..).unwrap_or_default()));
+        }
+        self.standing = Standing::Guessed;
+        self.guess(name, words);
     }
 
-    fn unwrap(&mut self, wrapper: &Wrapper, words: &[Word]) {
-        let mut options = wrapper.options.clone();
-        options.stop = !wrapper.anywhere;
-        let valued = [wrapper.text.as_slice(), wrapper.split.as_slice()];
-        let known = Known { options: &options, valued, risky: &[], signal: false };
-        if !wrapper.exec.is_empty() {
-            return self.executed(wrapper, words);
+    /// Adds the command as it is if what the line does not know of its program's name is nothing.
+    fn without_unknown(&mut self, program: &Word, rest: &[Word]) {
+        let is_unknown =
+            |piece: &&Piece| matches!(piece, Piece::Variable(_) | Piece::Hidden(..) | Piece::Doubt);
+        if program.pieces.iter().all(|piece| is_unknown(&piece)) && !program.quoted {
+            return self.add(rest.to_vec());
         }
-        let arguments = arguments(known, words);
-        if arguments.has(&wrapper.query) {
-            return;
+        let known: Vec<Piece> =
+            program.pieces.iter().filter(|piece| !is_unknown(piece)).cloned().collect();
+        if known.len() < program.pieces.len() && !program.text.contains('/') {
+            self.add(after(Word::made(known, program.quoted), rest));
         }
-        for (name, value) in &arguments.values {
-            if wrapper.text.contains(name) {
-                self.text(value.text.clone(), value.is_known());
+    }
+
+    /// Adds the programs that the spec says something of and whose name a glob fits.
+    fn globbed(&mut self, pattern: &str, rest: &[Word]) {
+        let Ok(glob) = Glob::new(pattern) else { return };
+        let glob = glob.compile_matcher();
+        let spec = self.spec;
+        let fits = spec.wrappers.names().filter(|name| glob.is_match(name));
+        let names: Vec<&str> = fits.take(MOST_GLOBBED + 1).collect();
+        if names.len() <= MOST_GLOBBED {
+            names.into_iter().for_each(|name| self.add(after(Word::of(name), rest)));
+        }
+    }
+
+    /// Adds the command without the options in front of what may be a verb, where the spec does not know them: as if
+    /// none of them took a value, and as if all did.
+    fn guess(&mut self, name: &str, words: &[Word]) {
+        let spec = self.spec;
+        let mut key = name.to_string();
+        let mut at = 1;
+        while let Some(word) = words.get(at) {
+            let program = spec.wrappers.program(&key);
+            let is = |names: &[String]| names.iter().any(|each| is_named(each, &key));
+            let wraps = spec.wrappers.starting(name).any(|wrapper| is(&wrapper.programs));
+            if program.map_or(wraps, |program| !program.verbs) || at > MOST_VERBS {
+                return;
             }
-        }
-        if arguments.has(&wrapper.text_if) {
-            if let Some(first) = arguments.operands.first() {
-                self.text(first.text.clone(), first.is_known());
+            if word.text.starts_with(['-', '+']) {
+                let front = words.get(..at).unwrap_or_default();
+                return self.guess_options(program, front, words.get(at..).unwrap_or_default());
             }
-            return;
-        }
-        self.operands(wrapper, &arguments);
-    }
-
-    fn operands(&mut self, wrapper: &Wrapper, arguments: &Arguments) {
-        let split = arguments.values.iter().filter(|(name, _)| wrapper.split.contains(name));
-        let front: Vec<Word> = split.flat_map(|(_, value)| self.split(&value.text)).collect();
-        let mut rest: Vec<Word> = front
-            .into_iter()
-            .chain(arguments.operands.iter().skip(wrapper.skip).cloned())
-            .collect();
-        if wrapper.assigns {
-            let assigned = rest.iter().take_while(|word| is_assignment(&word.text)).count();
-            rest.drain(..assigned);
-        }
-        if wrapper.input == Input::Text
-            && (rest.is_empty()
-                || wrapper.runs == Runs::Nothing
-                || arguments.flags.iter().any(|flag| flag == "s"))
-        {
-            return self.input_text();
-        }
-        let late_text = rest
-            .first()
-            .and_then(|word| word.text.strip_prefix('-'))
-            .is_some_and(|name| wrapper.text.iter().any(|text| text == name));
-        match wrapper.runs {
-            _ if late_text => rest
-                .get(1)
-                .cloned()
-                .into_iter()
-                .for_each(|word| self.text(word.text.clone(), word.is_known())),
-            Runs::Command => {
-                if wrapper.input == Input::Words {
-                    self.input_words(wrapper, arguments, &mut rest);
-                }
-                self.add(rest);
-            }
-            Runs::Text if !rest.is_empty() => {
-                self.text(Line::spelled(&rest), rest.iter().all(Word::is_known))
-            }
-            Runs::FirstText => rest
-                .first()
-                .cloned()
-                .into_iter()
-                .for_each(|word| self.text(word.text.clone(), word.is_known())),
-            Runs::File if !rest.is_empty() => self.found.unseen = true,
-            Runs::Nothing | Runs::Text | Runs::File => {}
+            key = format!("{key} {}", word.text);
+            at += 1;
         }
     }
 
-    /// Returns the words of a text that a wrapper splits as a shell would.
-    fn split(&self, text: &str) -> Vec<Word> {
-        let line = shell::read(text, &self.spec.limits.shell);
-        line.commands
-            .into_iter()
-            .flat_map(|command| {
-                let assigned = command
-                    .assignments
-                    .into_iter()
-                    .map(|each| Word::of(&format!("{}={}", each.name, each.value.text)));
-                assigned.chain(command.words).collect::<Vec<_>>()
-            })
-            .collect()
-    }
-
-    /// Adds the commands behind `-exec` and its like; `{}` stands for the starting points unless files are chosen among.
-    fn executed(&mut self, wrapper: &Wrapper, words: &[Word]) {
-        let (starts, filtered) = starting_points(wrapper, words);
-        for (at, _) in words.iter().enumerate().filter(|(_, word)| named(word, &wrapper.exec)) {
-            let behind = words.get(at + 1..).unwrap_or_default();
-            let command = behind.iter().take_while(|word| word.text != ";" && word.text != "+");
-            let replaced = command.flat_map(|word| match word.text.as_str() {
-                "{}" if !filtered && !starts.is_empty() => starts.clone(),
-                _ => vec![word.clone()],
-            });
-            self.add(replaced.collect());
-        }
-    }
-
-    /// Returns the text on the command's input, as far as the line shows it.
-    fn input(&self) -> Option<(String, bool)> {
-        input_of(self.spec, self.line, self.command, 0)
-    }
-
-    fn input_text(&mut self) {
-        match self.input() {
-            Some((text, known)) => self.text(text, known),
-            None => self.found.unseen = true,
-        }
-    }
-
-    fn input_words(&mut self, wrapper: &Wrapper, arguments: &Arguments, rest: &mut Vec<Word>) {
-        let Some((text, _)) = self.input() else { return };
-        let mark = arguments
-            .values
-            .iter()
-            .find(|(name, _)| wrapper.replace.contains(name))
-            .map(|(_, value)| value.text.clone());
-        match mark {
-            Some(mark) => {
-                let line = Word::of(text.trim_end());
-                rest.iter_mut()
-                    .filter(|word| word.text == mark)
-                    .for_each(|word| *word = line.clone());
-            }
-            None => rest.extend(text.split_whitespace().map(Word::of)),
+    fn guess_options(&mut self, program: Option<&Program>, front: &[Word], words: &[Word]) {
+        let mut options = program.map(|program| program.options.clone()).unwrap_or_default();
+        options.stop = true;
+        let skipped = words.iter().take_while(|word| word.text.starts_with('+')).count();
+        let words = words.get(skipped..).unwrap_or_default();
+        let without = arguments(Known::only(&options), words);
+        let unknown = without.flags.iter().filter(|flag| !Known::only(&options).names(flag));
+        let unknown: BTreeSet<String> = unknown.take(MOST_UNKNOWN).cloned().collect();
+        options.value.extend(unknown);
+        let with = arguments(Known::only(&options), words);
+        for found in [without, with] {
+            self.add([front, &found.operands].concat());
         }
     }
 }
 
-fn named(word: &Word, names: &[String]) -> bool {
-    word.text.strip_prefix('-').is_some_and(|name| names.iter().any(|each| each == name))
+/// Programs have no more verbs in a row than this, and no more targets of a command are told apart.
+const MOST_VERBS: usize = 4;
+const MOST_TARGETS: usize = 16;
+
+/// A glob that more known programs fit says nothing of which it is.
+const MOST_GLOBBED: usize = 64;
+
+/// No more options of one command are read another way.
+const MOST_UNKNOWN: usize = 32;
+
+fn after(program: Word, rest: &[Word]) -> Vec<Word> {
+    std::iter::once(program).chain(rest.iter().cloned()).collect()
 }
 
-/// Returns where a search starts, and whether it chooses among what it finds.
-fn starting_points(wrapper: &Wrapper, words: &[Word]) -> (Vec<Word>, bool) {
-    let starts = words.iter().take_while(|word| !word.text.starts_with(['-', '(', '!']));
-    (starts.cloned().collect(), words.iter().any(|word| named(word, &wrapper.filters)))
+fn calls(words: &[Word], function: &str) -> bool {
+    words.first().is_some_and(|word| word.text == function)
 }
 
 /// Returns how many words of the command the wrapper's name and verbs take, if it is that wrapper.
@@ -286,70 +399,4 @@ fn behind(names: &str, words: &[Word]) -> Option<usize> {
         count += 1;
     }
     Some(count)
-}
-
-fn is_assignment(text: &str) -> bool {
-    text.split_once('=').is_some_and(|(name, _)| {
-        !name.is_empty()
-            && name.chars().all(|sign| sign.is_ascii_alphanumeric() || sign == '_')
-            && !name.starts_with(|sign: char| sign.is_ascii_digit())
-    })
-}
-
-/// What a command reads: a document of its own, or what the commands before it in the pipe say.
-fn input_of(spec: &Spec, line: &Line, command: &Command, depth: usize) -> Option<(String, bool)> {
-    let own =
-        command.redirects.iter().rev().find(|redirect| {
-            redirect.fd.as_deref().is_none_or(|fd| fd == "0") && reads(redirect.kind)
-        });
-    if let Some(redirect) = own {
-        let document = redirect.document.and_then(|index| line.documents.get(index))?;
-        return Some((document.text.clone(), document.known));
-    }
-    if command.fed_by.is_empty() || depth >= spec.limits.shell.max_nested {
-        return None;
-    }
-    let mut text = String::new();
-    let mut known = true;
-    for source in line
-        .commands
-        .get(command.fed_by.clone())?
-        .iter()
-        .filter(|source| source.level == command.level)
-    {
-        let (said, sure) = said_by(spec, line, source, depth)?;
-        text.push_str(&said);
-        known &= sure;
-    }
-    Some((text, known))
-}
-
-fn reads(kind: RedirectKind) -> bool {
-    matches!(
-        kind,
-        RedirectKind::Document
-            | RedirectKind::Read
-            | RedirectKind::ReadWrite
-            | RedirectKind::Duplicate
-    )
-}
-
-fn said_by(spec: &Spec, line: &Line, command: &Command, depth: usize) -> Option<(String, bool)> {
-    let (program, rest) = command.words.split_first()?;
-    let name = basename(&program.text);
-    let operands: Vec<&Word> = rest.iter().filter(|word| !word.text.starts_with('-')).collect();
-    if spec.wrappers.speakers.iter().any(|speaker| speaker == name) {
-        let known = operands.iter().all(|word| word.is_known());
-        let text = operands.iter().map(|word| word.text.as_str()).collect::<Vec<_>>().join(" ");
-        return Some((text.replace("\\n", "\n") + "\n", known));
-    }
-    let searches = |wrapper: &&Wrapper| {
-        !wrapper.filters.is_empty() && wrapper.programs.iter().any(|each| each == name)
-    };
-    if let Some(wrapper) = spec.wrappers.wrappers.iter().find(searches) {
-        let (starts, filtered) = starting_points(wrapper, rest);
-        return (!filtered).then(|| (Line::spelled(&starts), false));
-    }
-    let passes = spec.wrappers.passers.iter().any(|passer| passer == name) && operands.is_empty();
-    if passes { input_of(spec, line, command, depth + 1) } else { None }
 }

@@ -159,6 +159,16 @@ fn assemble(list: Vec<Atom>, quoted: bool) -> Vec<Word> {
     words
 }
 
+/// Returns the words that unquoted pieces become.
+pub(super) fn unquoted(pieces: &[Piece]) -> Vec<Word> {
+    let (mut word, mut words) = (Assembly::default(), Vec::new());
+    pieces.iter().for_each(|piece| split(piece.clone(), &mut word, &mut words, false));
+    if word.begun {
+        words.push(word.take(false));
+    }
+    words
+}
+
 /// Adds a piece of an unquoted value: blanks end a word, glob signs count.
 fn split(piece: Piece, word: &mut Assembly, words: &mut Vec<Word>, quoted: bool) {
     let Piece::Text(text) = piece else { return word.add(Atom::Piece(piece)) };

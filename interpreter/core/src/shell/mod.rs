@@ -254,6 +254,16 @@ impl Word {
         }
     }
 
+    /// Returns a word of these pieces.
+    pub fn made(pieces: Vec<Piece>, quoted: bool) -> Word {
+        expand::finish(pieces, quoted)
+    }
+
+    /// Returns the words that unquoted pieces become: blanks in texts end a word.
+    pub fn split(pieces: &[Piece]) -> Vec<Word> {
+        expand::unquoted(pieces)
+    }
+
     /// Returns a known word of that text.
     pub fn of(text: &str) -> Word {
         Word {
@@ -261,6 +271,13 @@ impl Word {
             text: text.to_string(),
             ..Word::default()
         }
+    }
+}
+
+impl RedirectKind {
+    /// Returns true if it may be what a command reads from.
+    pub fn reads(self) -> bool {
+        !matches!(self, RedirectKind::Write | RedirectKind::Append)
     }
 }
 
@@ -277,6 +294,31 @@ impl Document {
 }
 
 impl Line {
+    /// Puts a text on the input of the line: of every command that reads neither a file nor a pipe.
+    pub fn feed(&mut self, pieces: &[Piece]) {
+        let word = Word::made(pieces.to_vec(), true);
+        let index = self.documents.len();
+        self.documents.push(Document::of(&word));
+        let reads = |redirect: &Redirect| {
+            redirect.fd.as_deref().is_none_or(|fd| fd == "0") && redirect.kind.reads()
+        };
+        let open = |command: &&mut Command| {
+            command.level == 0
+                && command.fed_by.is_empty()
+                && !command.words.is_empty()
+                && !command.redirects.iter().any(reads)
+        };
+        for command in self.commands.iter_mut().filter(open) {
+            let redirect = Redirect {
+                kind: RedirectKind::Document,
+                fd: None,
+                target: Word::default(),
+                document: Some(index),
+            };
+            command.redirects.push(redirect);
+        }
+    }
+
     /// Returns a command's words as one text, single blanks between them.
     pub fn spelled(words: &[Word]) -> String {
         words.iter().map(|word| word.text.as_str()).collect::<Vec<_>>().join(" ")
@@ -285,7 +327,22 @@ impl Line {
 
 /// Reads a line. Never fails and never panics; the time is linear in the line.
 pub fn read(line: &str, limits: &Limits) -> Line {
+    read_into(Out::new(*limits), line, limits)
+}
+
+/// Reads a line that is called with arguments: `$1` and its like are variables that have a value.
+pub fn read_called(line: &str, limits: &Limits) -> Line {
     let mut out = Out::new(*limits);
+    out.variables.positional = true;
+    read_into(out, line, limits)
+}
+
+/// Returns a text with its backslash escapes decoded, as `echo -e` and `printf` do.
+pub fn unescaped(text: &str) -> String {
+    escape::ansi_c(text)
+}
+
+fn read_into(mut out: Out, line: &str, limits: &Limits) -> Line {
     if line.len() > limits.max_bytes {
         out.line.unseen.push(Unseen::TooLong);
         return out.line;

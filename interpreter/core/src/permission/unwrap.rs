@@ -1,0 +1,336 @@
+//! Takes a wrapper off: finds the command, or the shell text, that its arguments or its input say.
+
+use super::arguments::{Arguments, Known, arguments};
+use super::plain::{Search, Standing, Text};
+use super::program::{self, is_named};
+use super::said;
+use crate::shell::{Line, Piece, Word};
+use crate::spec::{Effect, FileAction, Input, Keyed, Runs, Wrapper};
+
+impl Search<'_> {
+    /// Adds what a wrapper runs; `front` are the words that name it.
+    pub(super) fn unwrap(&mut self, wrapper: &Wrapper, front: &[Word], words: &[Word]) {
+        let outer = self.standing;
+        if wrapper.elsewhere {
+            self.standing = outer.max(Standing::Aside);
+        }
+        if !self.executed(wrapper, front, words) {
+            let parsed = parsed(wrapper, words);
+            if !parsed.has(&wrapper.query) {
+                self.values(wrapper, &parsed);
+                self.operands(wrapper, &parsed);
+            }
+        }
+        self.standing = outer;
+    }
+
+    /// Adds the texts that options and keys hold.
+    fn values(&mut self, wrapper: &Wrapper, parsed: &Arguments) {
+        for (_, value) in parsed.values.iter().filter(|(name, _)| wrapper.text.contains(name)) {
+            self.shell_text(value);
+        }
+        for keyed in &wrapper.keyed {
+            let values = parsed.values.iter().filter(|(name, _)| keyed.options.contains(name));
+            let operands = parsed.operands.iter().filter(|_| keyed.operands);
+            let words = values.map(|(_, value)| value).chain(operands);
+            let pair = parsed.operands.iter().take(2).filter(|_| keyed.operands);
+            let pair = pair.map(|word| word.text.as_str()).collect::<Vec<_>>().join("=");
+            let texts = words.map(|word| word.text.as_str()).chain([pair.as_str()]);
+            for text in texts.filter_map(|value| text_of(keyed, value)).collect::<Vec<_>>() {
+                self.shell_text(&Word::of(text));
+            }
+        }
+    }
+
+    fn shell_text(&mut self, word: &Word) {
+        let input = self.input();
+        self.text(Text { input, ..Text::of(&word.text) });
+    }
+
+    fn operands(&mut self, wrapper: &Wrapper, parsed: &Arguments) {
+        let split = parsed.values.iter().filter(|(name, _)| wrapper.split.contains(name));
+        let front: Vec<Word> = split.flat_map(|(_, value)| self.split(&value.text)).collect();
+        let mut rest: Vec<Word> =
+            front.into_iter().chain(parsed.operands.iter().cloned()).collect();
+        if wrapper.assigns {
+            let assigned = rest.iter().take_while(|word| is_assignment(&word.text)).count();
+            rest.drain(..assigned);
+        }
+        let dashes = rest.iter().take_while(|word| word.text == "-" || word.text == "--").count();
+        rest.drain(..dashes);
+        if parsed.has(&wrapper.text_if) {
+            return self.called(&rest);
+        }
+        let reads = rest.first().is_none_or(|word| self.spec.wrappers.stdin.contains(&word.text));
+        let asked = wrapper.runs == Runs::Nothing || parsed.flags.iter().any(|flag| flag == "s");
+        if wrapper.input == Input::Text && (reads || asked) {
+            return self.input_text();
+        }
+        if !(rest.is_empty() && wrapper.given.is_empty()) {
+            self.runs(wrapper, parsed, rest);
+        }
+    }
+
+    fn runs(&mut self, wrapper: &Wrapper, parsed: &Arguments, rest: Vec<Word>) {
+        match wrapper.runs {
+            Runs::Nothing => {}
+            Runs::Line if rest.len() == 1 && is_line(&rest) => self.called(&rest),
+            Runs::Command | Runs::Line => self.command(wrapper, parsed, rest),
+            Runs::Text => self.shell_text(&Word::of(&Line::spelled(&rest))),
+            Runs::Texts => rest.iter().for_each(|word| self.shell_text(word)),
+            Runs::FirstText => rest.iter().take(1).for_each(|word| self.shell_text(word)),
+            Runs::File => self.file(&rest),
+        }
+    }
+
+    /// Adds a text and what it is called with.
+    fn called(&mut self, words: &[Word]) {
+        let Some((text, arguments)) = words.split_first() else { return };
+        let (input, arguments) = (self.input(), arguments.to_vec());
+        self.text(Text { input, arguments, ..Text::of(&text.text) });
+    }
+
+    /// Adds a command, with the words of the input where it gets them.
+    fn command(&mut self, wrapper: &Wrapper, parsed: &Arguments, rest: Vec<Word>) {
+        if wrapper.input != Input::Words {
+            return self.add(rest);
+        }
+        let end = rest.iter().position(|word| wrapper.given.contains(&word.text));
+        let (rest, given) = rest.split_at(end.unwrap_or(rest.len()));
+        let said = self.input().unwrap_or_default();
+        let lines = given.iter().skip(1).cloned().chain(lines(&said)).collect::<Vec<_>>();
+        if rest.is_empty() {
+            return lines.iter().for_each(|line| self.shell_text(line));
+        }
+        let commands = match mark(wrapper, parsed, rest) {
+            Some(mark) if !lines.is_empty() => {
+                let with = |line: &Word| {
+                    rest.iter().map(|word| replaced(word, mark, &line.pieces)).collect()
+                };
+                lines.iter().map(with).collect()
+            }
+            Some(_) => vec![rest.to_vec()],
+            None if parsed.has(&wrapper.whole) || !given.is_empty() => {
+                vec![[rest, &lines].concat()]
+            }
+            None => vec![[rest, &Word::split(&said)].concat()],
+        };
+        for command in commands {
+            match is_line(&command) && !wrapper.given.is_empty() {
+                true => self.shell_text(&Word::of(&Line::spelled(&command))),
+                false => self.add(command),
+            }
+        }
+    }
+
+    /// Adds the text of a file of commands, if it is one that the line itself says.
+    fn file(&mut self, rest: &[Word]) {
+        let Some(first) = rest.first() else { return };
+        if self.spec.wrappers.stdin.contains(&first.text) {
+            return self.input_text();
+        }
+        match said::process(self.spec, first, 0) {
+            Some(said) => self.text(Text::of(&Word::made(said, true).text)),
+            None => self.found.unseen = true,
+        }
+    }
+
+    fn input_text(&mut self) {
+        match self.input() {
+            Some(said) => self.text(Text::of(&Word::made(said, true).text)),
+            None => self.found.unseen = true,
+        }
+    }
+
+    /// Returns the words of a text that a wrapper splits as a shell would.
+    fn split(&self, text: &str) -> Vec<Word> {
+        let line = Text::of(text).read(self.spec);
+        line.commands
+            .into_iter()
+            .flat_map(|command| {
+                let assigned = command
+                    .assignments
+                    .into_iter()
+                    .map(|each| Word::of(&format!("{}={}", each.name, each.value.text)));
+                assigned.chain(command.words).collect::<Vec<_>>()
+            })
+            .collect()
+    }
+
+    /// Returns whether a command changes modes or owners.
+    fn alters(&self, command: &[Word]) -> bool {
+        let program = program::read(&self.spec.wrappers, command).program;
+        let alters = |effect: &Effect| effect.action == FileAction::Alter;
+        program.is_some_and(|program| program.effects.iter().any(alters))
+    }
+
+    /// Adds the commands behind `-exec` and its like, if there are any; `{}` stands for the starting points unless
+    /// files are chosen among.
+    fn executed(&mut self, wrapper: &Wrapper, front: &[Word], words: &[Word]) -> bool {
+        let Some(first) = words.iter().position(|word| named(word, &wrapper.exec)) else {
+            return false;
+        };
+        let before = words.get(..first).unwrap_or_default();
+        let chosen = before.iter().any(|word| named(word, &wrapper.filters));
+        let reading = program::read(&self.spec.wrappers, &[front, before].concat());
+        let starts = reading.arguments.operands;
+        let starts = if chosen || wrapper.deep.is_empty() { Vec::new() } else { starts };
+        let mut rest = words.get(first..).unwrap_or_default();
+        while let Some(at) = rest.iter().position(|word| named(word, &wrapper.exec)) {
+            let behind = rest.get(at + 1..).unwrap_or_default();
+            let end = behind.iter().position(|word| word.text == ";" || word.text == "+");
+            let (command, more) = behind.split_at(end.unwrap_or(behind.len()));
+            self.each(wrapper, command, &starts);
+            rest = more;
+        }
+        true
+    }
+
+    /// Adds a command that is run for each of what is found, or for all below `starts`.
+    fn each(&mut self, wrapper: &Wrapper, command: &[Word], starts: &[Word]) {
+        let command = match starts.is_empty() {
+            true => command.to_vec(),
+            false => on_all(wrapper, command, starts),
+        };
+        let deep = (!starts.is_empty() && self.alters(&command)).then(|| {
+            let named = command.iter().take(1).cloned().chain([Word::of(&wrapper.deep)]);
+            named.chain(command.iter().skip(1).cloned()).collect()
+        });
+        match command.len() == 1 && is_line(&command) {
+            true => self.called(&command),
+            false => self.add(command),
+        }
+        deep.into_iter().for_each(|deep| self.add(deep));
+    }
+}
+
+/// Returns a wrapper's own arguments, and as operands what it runs.
+fn parsed(wrapper: &Wrapper, words: &[Word]) -> Arguments {
+    let mut options = wrapper.options.clone();
+    let dashes = words.iter().position(|word| wrapper.dashes && word.text == "--");
+    options.stop = !wrapper.anywhere && dashes.is_none();
+    let text: Vec<String> =
+        wrapper.text.iter().filter(|name| !options.maybe.contains(name)).cloned().collect();
+    let valued = [text.as_slice(), wrapper.split.as_slice()];
+    let known = Known { options: &options, valued, risky: &[], signal: false };
+    if let Some(at) = dashes {
+        let mut parsed = arguments(known, words.get(..at).unwrap_or_default());
+        parsed.operands = words.get(at + 1..).unwrap_or_default().to_vec();
+        return parsed;
+    }
+    let mut parsed = match wrapper.plus {
+        true => arguments(known, &words.iter().map(minus).collect::<Vec<_>>()),
+        false => arguments(known, words),
+    };
+    for _ in 0..wrapper.skip {
+        let rest = parsed.operands.get(1..).unwrap_or_default();
+        let more = match wrapper.between {
+            true => arguments(known, rest),
+            false => Arguments { operands: rest.to_vec(), ..Arguments::default() },
+        };
+        parsed.flags.extend(more.flags);
+        parsed.values.extend(more.values);
+        parsed.operands = more.operands;
+    }
+    parsed
+}
+
+fn minus(word: &Word) -> Word {
+    word.text.strip_prefix('+').map_or(word.clone(), |rest| Word::of(&format!("-{rest}")))
+}
+
+/// Returns the shell text of a value that has a key.
+fn text_of<'t>(keyed: &Keyed, value: &'t str) -> Option<&'t str> {
+    ['=', ':', ' '].into_iter().find_map(|sign| {
+        let (key, text) = value.split_once(sign)?;
+        let key = key.to_lowercase();
+        let listed = |keys: &[String]| keys.iter().any(|name| is_named(name, &key));
+        match listed(&keyed.keys) {
+            true => Some(text),
+            false => text.strip_prefix(keyed.mark.as_str()).filter(|_| listed(&keyed.marked)),
+        }
+    })
+}
+
+/// Returns whether the first word is more than a program's name.
+fn is_line(words: &[Word]) -> bool {
+    words.first().is_some_and(|word| word.text.contains([' ', '\t', '\n', ';', '|', '&']))
+}
+
+/// Returns the lines of what is read, each as one word.
+fn lines(said: &[Piece]) -> Vec<Word> {
+    let mut lines: Vec<Vec<Piece>> = vec![Vec::new()];
+    for piece in said {
+        let Piece::Text(text) = piece else {
+            lines.last_mut().into_iter().for_each(|line| line.push(piece.clone()));
+            continue;
+        };
+        for (index, part) in text.split('\n').enumerate() {
+            if index > 0 {
+                lines.push(Vec::new());
+            }
+            if !part.is_empty() {
+                lines.last_mut().into_iter().for_each(|line| line.push(Piece::Text(part.into())));
+            }
+        }
+    }
+    let full = lines.into_iter().filter(|line| !line.is_empty());
+    full.map(|line| Word::made(line, true)).collect()
+}
+
+/// Returns the text that stands for a line of the input in a command.
+fn mark<'w>(wrapper: &Wrapper, parsed: &'w Arguments, rest: &[Word]) -> Option<&'w str> {
+    let value = parsed.values.iter().find(|(name, _)| wrapper.replace.contains(name));
+    let braces = parsed.has(&wrapper.replace) || !wrapper.given.is_empty();
+    let stands = rest.iter().any(|word| word.text.contains("{}"));
+    value.map(|(_, value)| value.text.as_str()).or((braces && stands).then_some("{}"))
+}
+
+/// Returns a word with pieces in place of every mark in it.
+fn replaced(word: &Word, mark: &str, by: &[Piece]) -> Word {
+    if mark.is_empty() || !word.text.contains(mark) {
+        return word.clone();
+    }
+    let mut pieces = Vec::new();
+    for piece in &word.pieces {
+        let Piece::Text(text) = piece else {
+            pieces.push(piece.clone());
+            continue;
+        };
+        for (index, part) in text.split(mark).enumerate() {
+            if index > 0 {
+                pieces.extend(by.iter().cloned());
+            }
+            pieces.push(Piece::Text(part.to_string()));
+        }
+    }
+    Word::made(pieces, true)
+}
+
+/// Returns a command with all starting points in place of `{}`, or behind it where the wrapper puts them there.
+fn on_all(wrapper: &Wrapper, command: &[Word], starts: &[Word]) -> Vec<Word> {
+    let blank = [Piece::Text(" ".into())];
+    let pieces: Vec<&[Piece]> = starts.iter().map(|word| word.pieces.as_slice()).collect();
+    let line = pieces.join(blank.as_slice());
+    let each = command.iter().flat_map(|word| match word.text.as_str() {
+        "{}" => starts.to_vec(),
+        _ => vec![replaced(word, "{}", &line)],
+    });
+    let mut found: Vec<Word> = each.collect();
+    if wrapper.appends && !command.iter().any(|word| word.text.contains("{}")) {
+        found.extend(starts.iter().cloned());
+    }
+    found
+}
+
+fn named(word: &Word, names: &[String]) -> bool {
+    word.text.strip_prefix('-').is_some_and(|name| names.iter().any(|each| each == name))
+}
+
+fn is_assignment(text: &str) -> bool {
+    text.split_once('=').is_some_and(|(name, _)| {
+        !name.is_empty()
+            && name.chars().all(|sign| sign.is_ascii_alphanumeric() || sign == '_')
+            && !name.starts_with(|sign: char| sign.is_ascii_digit())
+    })
+}
