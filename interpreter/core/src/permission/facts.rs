@@ -2,7 +2,7 @@
 
 use super::paths::is_known;
 use super::program::{self, Reading, basename};
-use crate::shell::{Command, Hidden, Line, Word};
+use crate::shell::{Command, Function, Hidden, Line, Word};
 use crate::spec::{CommandFacts, Spec};
 
 /// Returns the command's text that patterns are matched against: words with single blanks between them, a blank in a
@@ -54,23 +54,50 @@ fn programs(line: &Line, command: &Command, range: std::ops::Range<usize>) -> Ve
         .collect()
 }
 
-/// Says whether a command calls the function it stands in, and whether each call starts more.
+/// In a line with more functions than this, only a function that names itself counts as calling itself.
+const MOST_FUNCTIONS: usize = 64;
+
+/// Says whether a command calls the function it stands in, by way of others too, and whether each call starts more.
 fn recursion(line: &Line, command: &Command) -> &'static str {
     let Some(name) = command.words.first().map(|word| word.text.as_str()) else { return "none" };
-    let mut functions = line.functions.iter().filter(|function| function.name == name);
-    let own = |function: &&crate::shell::Function| {
+    let own = |function: &&Function| {
         line.commands
             .get(function.body.clone())
             .is_some_and(|body| body.iter().any(|other| other.span == command.span))
     };
-    if functions.find(own).is_none() {
+    let within: Vec<&str> =
+        line.functions.iter().filter(own).map(|function| function.name.as_str()).collect();
+    if within.is_empty() || !reaches(line, name, &within) {
         return "none";
     }
     let again = |range: std::ops::Range<usize>| {
-        programs(line, command, range).iter().any(|other| other == name)
+        programs(line, command, range).iter().any(|other| reaches(line, other, &within))
     };
     let forks = command.background || again(command.feeds.clone()) || again(command.fed_by.clone());
     if forks { "forks" } else { "once" }
+}
+
+/// Returns whether calling a function comes to calling one of `targets`.
+fn reaches(line: &Line, name: &str, targets: &[&str]) -> bool {
+    let mut seen = vec![name];
+    let mut at = 0;
+    while let Some(name) = seen.get(at).copied() {
+        at += 1;
+        if targets.contains(&name) {
+            return true;
+        }
+        if line.functions.len() > MOST_FUNCTIONS {
+            return false;
+        }
+        let functions = line.functions.iter().filter(|function| function.name == name);
+        let bodies = functions.filter_map(|function| line.commands.get(function.body.clone()));
+        for word in bodies.flatten().filter_map(|command| command.words.first()) {
+            if !seen.contains(&word.text.as_str()) {
+                seen.push(&word.text);
+            }
+        }
+    }
+    false
 }
 
 /// Why the line does not show all that a command would do.
