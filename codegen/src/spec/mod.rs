@@ -26,8 +26,8 @@ pub use mode::{Mode, ModeRow};
 pub use prompt::Prompts;
 pub use rule::{DefaultRule, Judged, Rule};
 pub use shell::{
-    Action as FileAction, Arity, Effect, Input, Keyed, Operands, Options, Program, Runs, Says,
-    ShellLimits, Which, Wrapper, Wrappers,
+    Action as FileAction, Arity, Effect, Given, Input, Keyed, Language, Operands, Options, Program,
+    Runs, Says, Script, ShellLimits, Which, Wrapper, Wrappers,
 };
 pub use tool::{Class, Offered, Permission, Tool};
 

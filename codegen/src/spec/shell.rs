@@ -146,6 +146,9 @@ pub struct Options {
     pub value: Vec<String>,
     /// Options that take a value only in the same word.
     pub maybe: Vec<String>,
+    /// Options whose values are always the next words, with how many; letters behind one in its word count on
+    /// (`tree -Po pattern file`).
+    pub apart: BTreeMap<String, usize>,
     /// Long names have one dash (`find -name`).
     pub single_dash: bool,
     /// Options end at the first operand.
@@ -305,8 +308,49 @@ pub struct Program {
     pub effects: Vec<Effect>,
     /// The first dashed word is a signal, later `-1` is an operand.
     pub signal: bool,
-    /// It only reads, whatever its options that are not risky.
-    pub reads: bool,
+    /// The script it runs, if its arguments hold one.
+    pub script: Option<Script>,
+    /// When it prints names of files below its operands.
+    pub names: Option<Given>,
+    /// When it prints lines of its input as they are, if it has no files of its own.
+    pub filters: Option<Given>,
+}
+
+/// A script in a program's arguments: the first operand of a program whose operands start with a pattern, or values.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Script {
+    /// The language it is read in.
+    pub language: Language,
+    /// Options whose value is a part of it.
+    #[serde(default)]
+    pub options: Vec<String>,
+    /// Names that stand for no file when it writes to them.
+    #[serde(default)]
+    pub streams: Vec<String>,
+}
+
+/// Languages of scripts that are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Language {
+    /// Commands of a stream editor.
+    Sed,
+    /// Patterns and actions over records.
+    Awk,
+    /// A filter over JSON.
+    Jq,
+}
+
+/// Options that something depends on.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Given {
+    /// Only with one of these.
+    #[serde(rename = "if")]
+    pub only: Vec<String>,
+    /// Not with any of these.
+    pub unless: Vec<String>,
 }
 
 /// What the operands of a program are.

@@ -1,6 +1,6 @@
 //! Takes a command's arguments apart by what the spec says of its options: bundles, glued values, abbreviations.
 
-use crate::shell::Word;
+use crate::shell::{Piece, Word};
 use crate::spec::Options;
 
 /// A command's arguments.
@@ -14,6 +14,8 @@ pub(super) struct Arguments {
     pub(super) operands: Vec<Word>,
     /// Options as they were typed, beside their names.
     pub(super) typed: Vec<(String, String)>,
+    /// Words whose beginning the line does not say: each may turn out to be an option.
+    pub(super) unsure: Vec<String>,
 }
 
 /// The options a program knows: those of the grammar, and lists that only say more about some of them.
@@ -45,20 +47,29 @@ impl<'s> Known<'s> {
     }
 
     fn all(&self) -> impl Iterator<Item = &'s str> {
-        let Options { names, value, maybe, .. } = self.options;
+        let Options { names, value, maybe, apart, .. } = self.options;
         let [first, second] = self.valued;
         let lists = [names.as_slice(), value, maybe, first, second, self.risky];
-        lists.into_iter().flatten().map(String::as_str)
+        let apart = apart.keys().map(String::as_str);
+        lists.into_iter().flatten().map(String::as_str).chain(apart)
     }
 
-    /// Returns the full name of a long option: an abbreviation that fits a dangerous one is taken for it.
+    /// Returns the full name of a long option: an abbreviation that fits a dangerous one is taken for it, and one that
+    /// fits an option without a value rather for that, so that no word behind it is hidden.
     fn full(&self, typed: &str) -> String {
         if typed.is_empty() || self.names(typed) {
             return typed.to_string();
         }
         let fits = |name: &&str| name.len() > 1 && name.starts_with(typed);
         let risky = self.risky.iter().map(String::as_str).find(|name| fits(name));
-        risky.or_else(|| self.all().find(fits)).unwrap_or(typed).to_string()
+        let plain = || self.all().find(|name| fits(name) && self.apart(name) == 0);
+        risky.or_else(plain).or_else(|| self.all().find(fits)).unwrap_or(typed).to_string()
+    }
+
+    /// Returns how many of the next words are values of an option without a glued one.
+    fn apart(&self, name: &str) -> usize {
+        let one = usize::from(self.takes_value(name));
+        self.options.apart.get(name).copied().unwrap_or(one)
     }
 }
 
@@ -80,13 +91,16 @@ pub(super) fn arguments(known: Known<'_>, words: &[Word]) -> Arguments {
         } else if known.signal && is_target(text, &found) {
             found.operands.push(word.clone());
         } else if let Some(long) = text.strip_prefix("--").filter(|long| !long.is_empty()) {
-            at += long_option(known, word, long, 2, words.get(at), &mut found);
+            at += long_option(known, word, (long, 2), words.get(at..), &mut found);
         } else if let Some(long) = text.strip_prefix('-').filter(|long| single && !long.is_empty())
         {
-            at += long_option(known, word, long, 1, words.get(at), &mut found);
+            at += long_option(known, word, (long, 1), words.get(at..), &mut found);
         } else if text.len() > 1 && text.starts_with('-') {
-            at += letters(known, word, words.get(at), &mut found);
+            at += letters(known, word, words.get(at..), &mut found);
         } else {
+            if is_unsure(word) {
+                found.unsure.push(word.text.clone());
+            }
             found.operands.push(word.clone());
             if known.options.stop {
                 found.operands.extend(words.get(at..).unwrap_or_default().iter().cloned());
@@ -103,13 +117,33 @@ fn is_target(text: &str, found: &Arguments) -> bool {
     number && !found.flags.is_empty()
 }
 
-/// Reads one long option; returns how many words its value takes beyond its own.
+/// Returns whether only running the line tells what a word begins with.
+fn is_unsure(word: &Word) -> bool {
+    let says = |piece: &&Piece| !matches!(piece, Piece::Text(text) if text.is_empty());
+    let mut starts =
+        std::iter::once(&word.pieces).chain(&word.also).filter_map(|word| word.iter().find(says));
+    starts.any(|piece| match piece {
+        Piece::Text(_) | Piece::Glob(_) | Piece::Tilde(_) => false,
+        Piece::Variable(name) => !matches!(name.as_str(), "HOME" | "PWD"),
+        Piece::Doubt | Piece::Hidden(..) => true,
+    })
+}
+
+/// Takes so many words as values of an option and returns how many there were; the last is the one that counts.
+fn take(name: &str, count: usize, next: &[Word], found: &mut Arguments) -> usize {
+    let values = next.get(..count.min(next.len())).unwrap_or_default();
+    if let Some(last) = values.last() {
+        found.values.push((name.to_string(), last.clone()));
+    }
+    values.len()
+}
+
+/// Reads one long option behind so many dashes; returns how many words its values take beyond its own.
 fn long_option(
     known: Known<'_>,
     word: &Word,
-    long: &str,
-    dashes: usize,
-    next: Option<&Word>,
+    (long, dashes): (&str, usize),
+    next: Option<&[Word]>,
     found: &mut Arguments,
 ) -> usize {
     let (typed, glued) = long.split_once('=').map_or((long, false), |(name, _)| (name, true));
@@ -120,36 +154,31 @@ fn long_option(
         found.values.push((name, word.skip(dashes + typed.len() + 1)));
         return 0;
     }
-    match next.filter(|_| known.takes_value(&name)) {
-        Some(value) => {
-            found.values.push((name, value.clone()));
-            1
-        }
-        None => 0,
-    }
+    take(&name, known.apart(&name), next.unwrap_or_default(), found)
 }
 
-/// Reads a bundle of letters; returns how many words a value takes beyond its own.
-fn letters(known: Known<'_>, word: &Word, next: Option<&Word>, found: &mut Arguments) -> usize {
+/// Reads a bundle of letters; returns how many words values take beyond its own.
+fn letters(known: Known<'_>, word: &Word, next: Option<&[Word]>, found: &mut Arguments) -> usize {
     let text = word.text.as_str();
+    let next = next.unwrap_or_default();
+    let mut taken = 0;
     for (at, letter) in text.char_indices().skip(1) {
         let name = letter.to_string();
         found.typed.push((name.clone(), word.text.clone()));
         found.flags.push(name.clone());
         let rest = at + letter.len_utf8();
         let glued = rest < text.len();
-        if known.takes_value(&name) || (glued && contains(&known.options.maybe, &name)) {
-            if glued {
-                found.values.push((name, word.skip(rest)));
-                return 0;
-            }
-            if let Some(value) = next {
-                found.values.push((name, value.clone()));
-            }
-            return usize::from(next.is_some());
+        let behind = next.get(taken..).unwrap_or_default();
+        if let Some(count) = known.options.apart.get(&name) {
+            taken += take(&name, *count, behind, found);
+        } else if glued && (known.takes_value(&name) || contains(&known.options.maybe, &name)) {
+            found.values.push((name, word.skip(rest)));
+            return taken;
+        } else {
+            taken += take(&name, known.apart(&name), behind, found);
         }
     }
-    0
+    taken
 }
 
 impl Arguments {

@@ -1,5 +1,6 @@
 //! The facts rules can ask about a command, in each of its spellings.
 
+use super::names;
 use super::paths::is_known;
 use super::program::{self, Reading, basename};
 use crate::shell::{Command, Function, Hidden, Line, Word};
@@ -26,6 +27,7 @@ pub(super) fn command_facts(
     words: &[Word],
 ) -> CommandFacts {
     let reading = program::read(&spec.wrappers, words);
+    let script = reading.script();
     let first = words.first().map(|word| word.text.as_str()).unwrap_or_default();
     let Reading { arguments, globals, verbs, risks, .. } = reading;
     let values = globals.values.iter().chain(&arguments.values);
@@ -34,14 +36,17 @@ pub(super) fn command_facts(
         program: basename(first).to_string(),
         named: if first.contains('/') { first.to_string() } else { String::new() },
         words: words.iter().map(|word| word.text.clone()).collect(),
+        verbs: verbs.join(" "),
         verb: verbs.first().or(operands.first()).cloned().unwrap_or_default(),
         flags: globals.flags.iter().chain(&arguments.flags).cloned().collect(),
         values: values.map(|(name, value)| format!("{name}={}", value.text)).collect(),
         operands: verbs.into_iter().skip(1).chain(operands).collect(),
         risks,
+        script,
         assigns: command.assignments.iter().map(|each| each.name.clone()).collect(),
         feeds: programs(line, command, command.feeds.clone()),
         fed_by: programs(line, command, command.fed_by.clone()),
+        fed_names: names::fed(spec, line, command),
         recursion: recursion(line, command).to_string(),
     }
 }

@@ -1,6 +1,7 @@
 //! What a command's words mean to its program: options, operands, what is risky, which files it touches and how.
 
 use super::arguments::{Arguments, Known, arguments};
+use super::script;
 use crate::shell::Word;
 use crate::spec::{Effect, FileAction, Operands, Options, Program, Which, Wrappers};
 use std::sync::LazyLock;
@@ -93,6 +94,9 @@ fn risks(program: &Program, arguments: &Arguments) -> Vec<String> {
     if let Some(max) = program.max.filter(|_| !program.verbs) {
         risks.extend(arguments.operands.iter().skip(max).map(|word| word.text.clone()));
     }
+    if !(program.risky.is_empty() && program.out.is_empty()) {
+        risks.extend(arguments.unsure.iter().cloned());
+    }
     risks
 }
 
@@ -125,7 +129,7 @@ impl<'s> Reading<'s> {
             files.extend(self.likely_files());
             return files;
         };
-        let pattern = program.operands == Operands::Pattern && !self.arguments.has(&program.unless);
+        let pattern = self.has_pattern(program);
         if program.operands != Operands::Text {
             let named = self.arguments.operands.iter().skip(usize::from(pattern));
             files.extend(named.map(|word| (FileAction::Read, word.clone())));
@@ -137,6 +141,23 @@ impl<'s> Reading<'s> {
             files.extend(words.into_iter().map(|word| (effect.action, word)));
         }
         files
+    }
+
+    /// Returns whether the first operand is no file but what the program looks for or does.
+    fn has_pattern(&self, program: &Program) -> bool {
+        program.operands == Operands::Pattern && !self.arguments.has(&program.unless)
+    }
+
+    /// Returns what the script in the arguments says, if the program runs one.
+    pub(super) fn script(&self) -> Vec<String> {
+        let Some((program, script)) = self.program.and_then(|it| Some((it, it.script.as_ref()?)))
+        else {
+            return Vec::new();
+        };
+        let values = self.arguments.values.iter();
+        let parts = values.filter(|(name, _)| script.options.contains(name)).map(|(_, word)| word);
+        let first = self.arguments.operands.first().filter(|_| self.has_pattern(program));
+        script::parts(script, &parts.chain(first).collect::<Vec<_>>())
     }
 
     /// A program the spec does not know: every operand and value may be a file.
