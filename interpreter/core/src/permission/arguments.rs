@@ -14,7 +14,7 @@ pub(super) struct Arguments {
     pub(super) operands: Vec<Word>,
     /// Options as they were typed, beside their names.
     pub(super) typed: Vec<(String, String)>,
-    /// Words whose beginning the line does not say: each may turn out to be an option.
+    /// Words that may turn out to be options, or to be several words: the line does not say what they begin with.
     pub(super) unsure: Vec<String>,
 }
 
@@ -83,6 +83,9 @@ pub(super) fn arguments(known: Known<'_>, words: &[Word]) -> Arguments {
     let mut at = 0;
     while let Some(word) = words.get(at) {
         at += 1;
+        if may_split(word) {
+            found.unsure.push(word.text.clone());
+        }
         let text = word.text.as_str();
         let single = known.options.single_dash;
         if text == "--" && !single {
@@ -98,7 +101,7 @@ pub(super) fn arguments(known: Known<'_>, words: &[Word]) -> Arguments {
         } else if text.len() > 1 && text.starts_with('-') {
             at += letters(known, word, words.get(at..), &mut found);
         } else {
-            if is_unsure(word) {
+            if is_unsure(word) && !may_split(word) {
                 found.unsure.push(word.text.clone());
             }
             found.operands.push(word.clone());
@@ -117,21 +120,34 @@ fn is_target(text: &str, found: &Arguments) -> bool {
     number && !found.flags.is_empty()
 }
 
-/// Returns whether only running the line tells what a word begins with.
-fn is_unsure(word: &Word) -> bool {
-    let says = |piece: &&Piece| !matches!(piece, Piece::Text(text) if text.is_empty());
-    let mut starts =
-        std::iter::once(&word.pieces).chain(&word.also).filter_map(|word| word.iter().find(says));
-    starts.any(|piece| match piece {
+/// Returns whether a part of a word is known only when the line runs. The person's own directories never are.
+fn is_hidden(piece: &Piece) -> bool {
+    match piece {
         Piece::Text(_) | Piece::Glob(_) | Piece::Tilde(_) => false,
         Piece::Variable(name) => !matches!(name.as_str(), "HOME" | "PWD"),
         Piece::Doubt | Piece::Hidden(..) => true,
-    })
+    }
+}
+
+fn values(word: &Word) -> impl Iterator<Item = &Vec<Piece>> {
+    std::iter::once(&word.pieces).chain(&word.also)
+}
+
+/// Returns whether only running the line tells what a word begins with.
+fn is_unsure(word: &Word) -> bool {
+    let says = |piece: &&Piece| !matches!(piece, Piece::Text(text) if text.is_empty());
+    values(word).filter_map(|value| value.iter().find(says)).any(is_hidden)
+}
+
+/// Returns whether a word may become several: something hidden stands in it without quotes.
+fn may_split(word: &Word) -> bool {
+    !word.quoted && values(word).flatten().any(is_hidden)
 }
 
 /// Takes so many words as values of an option and returns how many there were; the last is the one that counts.
 fn take(name: &str, count: usize, next: &[Word], found: &mut Arguments) -> usize {
     let values = next.get(..count.min(next.len())).unwrap_or_default();
+    found.unsure.extend(values.iter().filter(|word| may_split(word)).map(|word| word.text.clone()));
     if let Some(last) = values.last() {
         found.values.push((name.to_string(), last.clone()));
     }
