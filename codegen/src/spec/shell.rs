@@ -53,6 +53,11 @@ pub struct Wrappers {
     pub stdin: Vec<String>,
     /// Builtins whose operands become `$1`, `$2`, ….
     pub setters: Vec<String>,
+    /// Builtins that read lines into the variables their operands name.
+    pub takers: Vec<String>,
+    /// What stands where a program would and is none: conditions and jumps. A rule that asks about everything is not
+    /// about them.
+    pub grammar: Vec<String>,
     /// Directories every machine has, and names that matter wherever they are: a glob that fits one stands for it.
     pub landmarks: Vec<String>,
     /// Builtins that change the directory to their operand.
@@ -174,6 +179,8 @@ pub struct Wrapper {
     pub elsewhere: bool,
     /// With one of these options it runs nothing.
     pub query: Vec<String>,
+    /// Options whose value is the directory the command runs in.
+    pub directory: Vec<String>,
     /// `NAME=value` operands in front of the command go into its environment.
     pub assigns: bool,
     /// So many operands come before the command.

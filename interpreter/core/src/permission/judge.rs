@@ -225,6 +225,7 @@ impl<'a> Judge<'a> {
         let plain =
             facts.named.is_empty() && (command.words.is_empty() || command.assignments.is_empty());
         let hit = self.lookup("bash", &[written.to_string()], "command", facts, plain);
+        let hit = self.unless_grammar(written, facts, hit);
         let allows = hit.as_ref().is_some_and(|hit| hit.then == Decision::Allow);
         let approved = allows && hit.as_ref().is_some_and(|hit| hit.approved);
         self.allowed &= allows;
@@ -237,6 +238,27 @@ impl<'a> Judge<'a> {
             }
         }
         approved
+    }
+
+    /// Returns what decides about a command: where a written rule asks about everything, and it is a part of the shell's
+    /// grammar rather than a program, the defaults may allow it.
+    fn unless_grammar(&self, written: &str, facts: &CommandFacts, hit: Option<Hit>) -> Option<Hit> {
+        let grammar = self.spec.wrappers.grammar.contains(&facts.program);
+        let asks = |hit: &Hit| hit.written && hit.then == Decision::Ask && hit.rule == "*";
+        if !grammar || !facts.named.is_empty() || !hit.as_ref().is_some_and(asks) {
+            return hit;
+        }
+        let texts = [written.to_string()];
+        let asked = Asked {
+            tool: "bash",
+            texts: &texts,
+            about: "command",
+            record: facts,
+            plain: true,
+            approvals: false,
+        };
+        let default = rules::lookup(self.spec, &[], asked);
+        default.filter(|default| default.then == Decision::Allow).or(hit)
     }
 
     fn doubtful(

@@ -215,8 +215,9 @@ impl Search<'_> {
             let words: Vec<Word> = words.iter().map(|word| word.variant(index)).collect();
             let resolved = said::resolved(self.spec, &words, 0);
             let set = self.given().map(|given| filled(&words, &given));
+            let taken = said::taken(self.spec, self.line, self.index, &words);
             self.add(words);
-            resolved.into_iter().chain(set).for_each(|words| self.add(words));
+            resolved.into_iter().chain(set).chain(taken).for_each(|words| self.add(words));
         }
         for function in self.line.functions.iter().filter(|function| calls(words, &function.name)) {
             let body = self.line.commands.get(function.body.clone()).unwrap_or_default();

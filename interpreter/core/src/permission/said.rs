@@ -30,6 +30,67 @@ pub(super) fn input(
     printed(spec, line, sources.filter(last), depth)
 }
 
+/// Returns a command's words with the lines that the line reads into variables before it in place of them: one list of
+/// words for each line.
+pub(super) fn taken(spec: &Spec, line: &Line, index: usize, words: &[Word]) -> Vec<Vec<Word>> {
+    let before = line.commands.get(..index).unwrap_or_default();
+    let takes = |command: &&Command| {
+        let name = command.words.first().map(|word| word.text.as_str()).unwrap_or_default();
+        let used =
+            command.words.iter().skip(1).any(|taken| words.iter().any(|word| uses(word, taken)));
+        spec.wrappers.takers.iter().any(|taker| taker == name) && used
+    };
+    let Some(taker) = before.iter().rev().find(takes) else { return Vec::new() };
+    let Some(said) = input(spec, line, taker, 0) else { return Vec::new() };
+    let names: Vec<&Word> =
+        taker.words.iter().skip(1).filter(|word| !word.text.starts_with('-')).collect();
+    let put = |value: &Word| {
+        let parts = match names.len() {
+            1 => vec![value.clone()],
+            _ => Word::split(&value.pieces),
+        };
+        let each = words.iter().flat_map(|word| {
+            let named = names.iter().position(|name| uses(word, name));
+            match named.and_then(|at| parts.get(at)) {
+                Some(part) if word.quoted => vec![part.clone()],
+                Some(part) => Word::split(&part.pieces),
+                None => vec![word.clone()],
+            }
+        });
+        each.collect()
+    };
+    lines(&said).iter().take(MOST_LINES).map(put).collect()
+}
+
+/// No more lines that a variable is read from are told apart.
+const MOST_LINES: usize = 16;
+
+/// Returns whether a word is a variable of that name.
+fn uses(word: &Word, name: &Word) -> bool {
+    word.text.strip_prefix('$') == Some(name.text.as_str())
+}
+
+/// Returns the lines of what is read, each as one word.
+pub(super) fn lines(said: &[Piece]) -> Vec<Word> {
+    let mut lines: Vec<Vec<Piece>> = vec![Vec::new()];
+    for piece in said {
+        let Piece::Text(text) = piece else {
+            lines.last_mut().into_iter().for_each(|line| line.push(piece.clone()));
+            continue;
+        };
+        for (index, part) in text.split('\n').enumerate() {
+            if index > 0 {
+                lines.push(Vec::new());
+            }
+            if !part.is_empty() {
+                lines.last_mut().into_iter().for_each(|line| line.push(Piece::Text(part.into())));
+            }
+        }
+    }
+    let full = lines.into_iter().filter(|line| !line.is_empty());
+    full.map(|line| Word::made(line, true)).collect()
+}
+
 /// Returns what the command inside a word `<(…)` prints.
 pub(super) fn process(spec: &Spec, word: &Word, depth: usize) -> Option<Vec<Piece>> {
     match word.pieces.as_slice() {
@@ -212,7 +273,7 @@ fn base(word: &Word) -> Vec<Piece> {
 }
 
 fn parent(word: &Word) -> Vec<Piece> {
-    if !word.is_known() {
+    if !word.pieces.iter().all(|piece| matches!(piece, Piece::Text(_) | Piece::Doubt)) {
         return Vec::new();
     }
     let path = std::path::Path::new(&word.text);

@@ -66,9 +66,14 @@ impl Search<'_> {
         if wrapper.input == Input::Text && (reads || asked) {
             return self.input_text();
         }
-        if !(rest.is_empty() && wrapper.given.is_empty()) {
-            self.runs(wrapper, parsed, rest);
+        if rest.is_empty() && wrapper.given.is_empty() {
+            return;
         }
+        let directory = parsed.values.iter().find(|(name, _)| wrapper.directory.contains(name));
+        if let Some((_, directory)) = directory {
+            self.add(below(directory, &rest));
+        }
+        self.runs(wrapper, parsed, rest);
     }
 
     fn runs(&mut self, wrapper: &Wrapper, parsed: &Arguments, rest: Vec<Word>) {
@@ -98,7 +103,7 @@ impl Search<'_> {
         let end = rest.iter().position(|word| wrapper.given.contains(&word.text));
         let (rest, given) = rest.split_at(end.unwrap_or(rest.len()));
         let said = self.input().unwrap_or_default();
-        let lines = given.iter().skip(1).cloned().chain(lines(&said)).collect::<Vec<_>>();
+        let lines = given.iter().skip(1).cloned().chain(said::lines(&said)).collect::<Vec<_>>();
         if rest.is_empty() {
             return lines.iter().for_each(|line| self.shell_text(line));
         }
@@ -131,14 +136,14 @@ impl Search<'_> {
         }
         match said::process(self.spec, first, 0) {
             Some(said) => self.text(Text::of(&Word::made(said, true).text)),
-            None => self.found.unseen = true,
+            None => self.found.unseen |= self.standing == Standing::Sure,
         }
     }
 
     fn input_text(&mut self) {
         match self.input() {
             Some(said) => self.text(Text::of(&Word::made(said, true).text)),
-            None => self.found.unseen = true,
+            None => self.found.unseen |= self.standing == Standing::Sure,
         }
     }
 
@@ -173,8 +178,13 @@ impl Search<'_> {
         let before = words.get(..first).unwrap_or_default();
         let chosen = before.iter().any(|word| named(word, &wrapper.filters));
         let reading = program::read(&self.spec.wrappers, &[front, before].concat());
-        let starts = reading.arguments.operands;
-        let starts = if chosen || wrapper.deep.is_empty() { Vec::new() } else { starts };
+        let mut starts = reading.arguments.operands;
+        if starts.is_empty() {
+            starts.push(Word::of("."));
+        }
+        if chosen || wrapper.deep.is_empty() {
+            starts.clear();
+        }
         let mut rest = words.get(first..).unwrap_or_default();
         while let Some(at) = rest.iter().position(|word| named(word, &wrapper.exec)) {
             let behind = rest.get(at + 1..).unwrap_or_default();
@@ -252,30 +262,21 @@ fn text_of<'t>(keyed: &Keyed, value: &'t str) -> Option<&'t str> {
     })
 }
 
+/// Returns a command whose words are below a directory, but for its program, options and absolute paths.
+fn below(directory: &Word, words: &[Word]) -> Vec<Word> {
+    let each = words.iter().enumerate().map(|(index, word)| {
+        let stays = index == 0 || word.text.starts_with(['-', '/', '~', '$']);
+        if stays {
+            return word.clone();
+        }
+        Word::made([directory.with("/").pieces, word.pieces.clone()].concat(), true)
+    });
+    each.collect()
+}
+
 /// Returns whether the first word is more than a program's name.
 fn is_line(words: &[Word]) -> bool {
     words.first().is_some_and(|word| word.text.contains([' ', '\t', '\n', ';', '|', '&']))
-}
-
-/// Returns the lines of what is read, each as one word.
-fn lines(said: &[Piece]) -> Vec<Word> {
-    let mut lines: Vec<Vec<Piece>> = vec![Vec::new()];
-    for piece in said {
-        let Piece::Text(text) = piece else {
-            lines.last_mut().into_iter().for_each(|line| line.push(piece.clone()));
-            continue;
-        };
-        for (index, part) in text.split('\n').enumerate() {
-            if index > 0 {
-                lines.push(Vec::new());
-            }
-            if !part.is_empty() {
-                lines.last_mut().into_iter().for_each(|line| line.push(Piece::Text(part.into())));
-            }
-        }
-    }
-    let full = lines.into_iter().filter(|line| !line.is_empty());
-    full.map(|line| Word::made(line, true)).collect()
 }
 
 /// Returns the text that stands for a line of the input in a command.
