@@ -3,6 +3,7 @@
 
 use super::{Ask, apply_quirks};
 use crate::spec::{Dialect, Rule};
+use serde::Serialize;
 use serde_json::{Map, Value};
 
 /// Returns the fields of a request beside its conversation. `own` are those the dialect's code writes: the model, the tools.
@@ -31,6 +32,27 @@ pub(super) fn fields(
     let extra = ask.extra.iter().filter(|(name, _)| *name != "messages");
     fields.extend(extra.map(|(name, value)| (name.clone(), value.clone())));
     fields
+}
+
+/// Returns the body of a request: the fields, and the conversation as the last of them, under a name no field may take.
+///
+/// # Errors
+/// None that valid text can cause; the serializer's words are passed on rather than hidden.
+pub(super) fn body(
+    mut fields: Map<String, Value>,
+    list: &str,
+    conversation: &impl Serialize,
+) -> Result<String, serde_json::Error> {
+    fields.shift_remove(list);
+    let mut body = serde_json::to_string(&fields)?;
+    body.pop();
+    if !fields.is_empty() {
+        body.push(',');
+    }
+    body.push_str(&format!("\"{list}\":"));
+    body.push_str(&serde_json::to_string(conversation)?);
+    body.push('}');
+    Ok(body)
 }
 
 /// Sets a field by its name, or the value a pointer leads to, with the objects on the way.

@@ -1,7 +1,7 @@
 //! Writes a request of Gemini: parts in place of messages, schemas in a subset of OpenAPI, signatures back on their parts.
 
 use super::Ask;
-use super::fields::fields;
+use super::fields::{body, fields};
 use super::history::{Answered, Turn, arguments, carried, images, text, turns, wire_name};
 use super::openapi;
 use crate::message::{Carry, Image, Message, Part, ToolCall, ToolResult};
@@ -33,15 +33,7 @@ pub(super) fn request(
     }
     let fields = fields(rules, dialect, ask, own);
     let contents: Vec<Value> = turns.iter().flat_map(|turn| writer.contents(turn)).collect();
-    let mut body = serde_json::to_string(&fields)?;
-    body.pop();
-    if !fields.is_empty() {
-        body.push(',');
-    }
-    body.push_str(r#""contents":"#);
-    body.push_str(&serde_json::to_string(&contents)?);
-    body.push('}');
-    Ok(body)
+    body(fields, "contents", &contents)
 }
 
 /// Writes the turns of one request.

@@ -77,6 +77,13 @@ pub(super) fn images(message: &Message) -> impl Iterator<Item = &Image> {
     })
 }
 
+/// Returns a text with `no_image` behind it, a line for every image, for a model that takes none.
+pub(super) fn told(text: &str, no_image: &str, images: &[&Image]) -> String {
+    let told = images.iter().map(|_| no_image);
+    let said = Some(text).filter(|text| !text.is_empty());
+    said.into_iter().chain(told).collect::<Vec<_>>().join("\n")
+}
+
 /// Returns what a part carries if it came in that dialect.
 pub(super) fn carried<'a>(
     carry: &'a Option<Carry>,

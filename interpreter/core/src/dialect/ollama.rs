@@ -1,8 +1,8 @@
 //! Writes a request of Ollama's own chat: arguments are objects, images stand beside the text, and the window is asked for.
 
 use super::Ask;
-use super::fields::{fields, set};
-use super::history::{Answered, Turn, arguments, images, text, turns, wire_name};
+use super::fields::{body, fields, set};
+use super::history::{Answered, Turn, arguments, images, text, told, turns, wire_name};
 use crate::message::{Image, Message, Part};
 use crate::spec::{Dialect, RequestNames, Rule};
 use serde_json::{Map, Value, json};
@@ -20,15 +20,10 @@ pub(super) fn request(
     if let (Some(place), Some(window)) = (&dialect.request.window, ask.window) {
         set(&mut own, place, window.into());
     }
-    let mut body = serde_json::to_string(&fields(rules, dialect, ask, own))?;
-    body.pop();
-    body.push_str(r#","messages":"#);
     let names = &dialect.request;
     let messages: Vec<Value> =
         turns(ask.messages).iter().flat_map(|turn| messages(names, ask, turn)).collect();
-    body.push_str(&serde_json::to_string(&messages)?);
-    body.push('}');
-    Ok(body)
+    body(fields(rules, dialect, ask, own), "messages", &messages)
 }
 
 fn messages(names: &RequestNames, ask: &Ask<'_>, turn: &Turn<'_>) -> Vec<Value> {
@@ -52,10 +47,7 @@ fn seen(names: &RequestNames, ask: &Ask<'_>, role: &str, text: &str, images: &[&
         return json!({ "role": role, "content": text });
     }
     if !ask.vision {
-        let told = images.iter().map(|_| names.no_image.as_str());
-        let texts: Vec<&str> =
-            Some(text).filter(|text| !text.is_empty()).into_iter().chain(told).collect();
-        return json!({ "role": role, "content": texts.join("\n") });
+        return json!({ "role": role, "content": told(text, &names.no_image, images) });
     }
     let data: Vec<&str> = images.iter().map(|image| image.data.as_str()).collect();
     json!({ "role": role, "content": text, "images": data })

@@ -2,8 +2,8 @@
 //! one request's messages are a prefix of the next one's and a server's cache stays warm.
 
 use super::Ask;
-use super::fields::fields;
-use super::history::{Answered, Turn, arguments, carried, images, text, turns, wire_name};
+use super::fields::{body, fields};
+use super::history::{Answered, Turn, arguments, carried, images, text, told, turns, wire_name};
 use crate::message::{Image, Message, Part, ToolCall};
 use crate::spec::{Dialect, RequestNames, Rule};
 use serde::ser::{Serialize, SerializeMap, Serializer};
@@ -19,15 +19,10 @@ pub(super) fn request(
     dialect: &Dialect,
     ask: &Ask<'_>,
 ) -> Result<String, serde_json::Error> {
-    let mut body = serde_json::to_string(&fields(rules, dialect, ask, own(ask)))?;
-    body.pop();
-    body.push_str(r#","messages":"#);
     let writer = Writer { dialect, ask };
     let messages: Vec<Wire<'_>> =
         turns(ask.messages).iter().flat_map(|turn| writer.wires(turn)).collect();
-    body.push_str(&serde_json::to_string(&messages)?);
-    body.push('}');
-    Ok(body)
+    body(fields(rules, dialect, ask, own(ask)), "messages", &messages)
 }
 
 /// The model and the tools; never empty.
@@ -137,10 +132,7 @@ impl<'a> Writer<'a> {
             return Content::Text(text);
         }
         if !self.ask.vision {
-            let no_image = &self.names().no_image;
-            let told = images.iter().map(|_| no_image.as_str());
-            let texts = Some(text.as_ref()).filter(|text| !text.is_empty()).into_iter().chain(told);
-            return Content::Text(texts.collect::<Vec<_>>().join("\n").into());
+            return Content::Text(told(&text, &self.names().no_image, images).into());
         }
         let text = (!text.is_empty()).then(|| json!({ "type": "text", "text": text }));
         let image = |image: &&Image| {
