@@ -3,7 +3,7 @@
 use super::{Place, Readable, prepare::Prepared, say};
 use lembas_core::{
     permission::{Call, Policy, Step, Verdict, judge},
-    spec::{Class, Decision, PromptText, Spec},
+    spec::{Class, Decision, HARDLINE, MODES, PromptText, Spec},
 };
 use serde_json::{Value, json};
 use std::{path::PathBuf, sync::Arc};
@@ -85,8 +85,8 @@ impl Gate<'_> {
             .map_or("", |step| step.from.as_str());
         let why = json!({ "why": why(&verdict.say), "mode": self.policy.mode });
         let text = match by {
-            "permission/hardline.json" => PromptText::BlocksRefusedHardline,
-            "permission/modes.json" => PromptText::BlocksRefusedMode,
+            HARDLINE => PromptText::BlocksRefusedHardline,
+            MODES => PromptText::BlocksRefusedMode,
             _ => PromptText::BlocksRefusedRule,
         };
         self.refused(text, why, verdict)

@@ -3,7 +3,7 @@
 use crate::{app::Setting, config::yaml};
 use lembas_core::{
     permission::Step,
-    spec::{DefaultRule, ModeRow, Rule, Spec},
+    spec::{DEFAULTS, DefaultRule, MODES, ModeRow, Rule, Spec},
 };
 use std::path::Path;
 
@@ -47,7 +47,7 @@ impl Finder<'_> {
 
     /// Returns where a default rule stands.
     pub(super) fn default(&self, rule: &DefaultRule) -> Place {
-        self.in_spec("permission/defaults.json", &rule.pointer)
+        self.in_spec(DEFAULTS, &rule.pointer)
     }
 
     /// Returns where the rule of a step stands; `row` is the row of the mode that decided. `None` where no rule speaks.
@@ -58,9 +58,7 @@ impl Finder<'_> {
         match step.from.as_str() {
             "" => None,
             _ if self.is_mode(step) => row.map(|row| self.in_spec(&step.from, &row.pointer)),
-            "permission/defaults.json" => {
-                self.spec().defaults.iter().find(default).map(|rule| self.default(rule))
-            }
+            DEFAULTS => self.spec().defaults.iter().find(default).map(|rule| self.default(rule)),
             file if step.line.is_some() => Some(Place { file: file.into(), line: step.line }),
             _ => {
                 let mut floor = self.spec().hardline.iter().chain(extra);
@@ -71,7 +69,7 @@ impl Finder<'_> {
 
     /// Returns whether a step is what the mode says.
     pub(super) fn is_mode(&self, step: &Step) -> bool {
-        step.from == "permission/modes.json"
+        step.from == MODES
     }
 
     /// Returns whether the rule of a step is the spec's, so that nobody here can change it.

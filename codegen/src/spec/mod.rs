@@ -22,9 +22,9 @@ pub use limits::{
     Retry, RunLimits, ServerLimits, StreamLimits, ToolLimits,
 };
 pub use matcher::{Fold, Matcher};
-pub use mode::{Mode, ModeRow};
+pub use mode::{MODES, Mode, ModeRow};
 pub use prompt::Prompts;
-pub use rule::{DefaultRule, Judged, Rule};
+pub use rule::{DEFAULTS, DefaultRule, HARDLINE, Judged, Rule};
 pub use shell::{
     Action as FileAction, Arity, Effect, Given, Input, Keyed, Language, Operands, Options, Program,
     Runs, Says, Script, ShellLimits, Which, Wrapper, Wrappers,
@@ -126,7 +126,7 @@ impl Spec {
         tool::references(reader, &tools, &modes, &defaults);
         Spec {
             limits: reader.typed("loop.json", "loop").unwrap_or_default(),
-            hardline: rule::rules(reader, "permission/hardline.json", &records),
+            hardline: rule::rules(reader, HARDLINE, &records),
             quirks: rule::rules(reader, "quirks.json", &records),
             modes,
             default_mode,

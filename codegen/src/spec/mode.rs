@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 /// Where the modes stand.
-pub(super) const FILE: &str = "permission/modes.json";
+pub const MODES: &str = "permission/modes.json";
 
 /// A permission mode.
 #[derive(Debug, Clone)]
@@ -69,11 +69,11 @@ struct RawRow {
 
 /// Reads the modes in file order, strictest first, and the id of the default one.
 pub(super) fn modes(reader: &mut Reader<'_>, records: &Records) -> (Vec<Mode>, String) {
-    let Some(file) = reader.typed::<ModeFile>(FILE, "modes") else { return Default::default() };
-    let Some(facts) = reader.facts(records, "call", FILE, "") else { return Default::default() };
+    let Some(file) = reader.typed::<ModeFile>(MODES, "modes") else { return Default::default() };
+    let Some(facts) = reader.facts(records, "call", MODES, "") else { return Default::default() };
     if file.modes.iter().all(|mode| mode.id != file.default) {
         reader.problem(
-            FILE,
+            MODES,
             "/default",
             format!("there is no mode {:?} in this file", file.default),
         );
@@ -82,12 +82,12 @@ pub(super) fn modes(reader: &mut Reader<'_>, records: &Records) -> (Vec<Mode>, S
     for (i, raw) in file.modes.into_iter().enumerate() {
         if reader.files.text(&format!("prompts/{}", raw.prompt)).is_none() {
             let message = format!("prompts/{} is missing", raw.prompt);
-            reader.problem(FILE, &format!("/modes/{i}/prompt"), message);
+            reader.problem(MODES, &format!("/modes/{i}/prompt"), message);
         }
         let mut decide = Vec::new();
         for (j, row) in raw.decide.into_iter().enumerate() {
             let pointer = format!("/modes/{i}/decide/{j}");
-            let when = reader.when(FILE, &format!("{pointer}/when"), &row.when, facts, &file.sets);
+            let when = reader.when(MODES, &format!("{pointer}/when"), &row.when, facts, &file.sets);
             let RawRow { then, say, examples: Examples { hit, miss }, .. } = row;
             decide.extend(when.map(|when| ModeRow { when, then, say, hit, miss, pointer }));
         }

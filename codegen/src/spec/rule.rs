@@ -9,8 +9,10 @@ use crate::{
 use serde::Deserialize;
 use serde_json::Value;
 
+/// Where the rules of the floor stand.
+pub const HARDLINE: &str = "permission/hardline.json";
 /// Where the default permission rules stand.
-pub(super) const DEFAULTS: &str = "permission/defaults.json";
+pub const DEFAULTS: &str = "permission/defaults.json";
 
 /// A rule with an id, a condition over one record and examples that are run.
 #[derive(Debug, Clone)]

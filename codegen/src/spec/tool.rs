@@ -186,7 +186,7 @@ pub(super) fn references(
     }
     let wrong = |file: &str| reader.problems.iter().any(|each| each.file == file);
     let facts_right = !wrong("facts.json");
-    let modes_right = facts_right && !wrong(mode::FILE);
+    let modes_right = facts_right && !wrong(mode::MODES);
     let rules_right = facts_right && !wrong(rule::DEFAULTS);
     for tool in tools {
         let file = format!("tools/{}.json", tool.id);

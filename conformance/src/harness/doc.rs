@@ -3,7 +3,9 @@
 use crate::{error::Error, source};
 use lembas_codegen::{
     acp::{Protocol, Sender},
-    spec::{CaseFile, Decision, Judged, Mode, Offered, Rule, Spec, Tool},
+    spec::{
+        CaseFile, DEFAULTS, Decision, HARDLINE, Judged, MODES, Mode, Offered, Rule, Spec, Tool,
+    },
 };
 use serde_json::Value;
 use std::{
@@ -22,7 +24,7 @@ pub fn doc(dir: Option<&Path>, out: &mut dyn Write) -> Result<(), Error> {
     tools(out, spec)?;
     modes(out, spec)?;
     writeln!(out, "\n## Hardline\n\nAny hit refuses the call, in every mode.")?;
-    rules(out, &json(spec, "permission/hardline.json"), &spec.hardline)?;
+    rules(out, &json(spec, HARDLINE), &spec.hardline)?;
     defaults(out, spec)?;
     writeln!(out, "\n## Quirks\n\nWhat servers do and what is made of it.")?;
     rules(out, &json(spec, "quirks.json"), &spec.quirks)?;
@@ -89,7 +91,7 @@ fn modes(out: &mut dyn Write, spec: &Spec) -> io::Result<()> {
         out,
         "\n## Modes\n\nStrictest first. The first row that holds decides; if none does, the rules' verdict stands."
     )?;
-    let file = json(spec, "permission/modes.json");
+    let file = json(spec, MODES);
     sets(out, &file)?;
     spec.modes.iter().try_for_each(|mode| one_mode(out, &file, mode))
 }
@@ -116,7 +118,7 @@ fn rules(out: &mut dyn Write, file: &Value, rules: &[Rule]) -> io::Result<()> {
 }
 
 fn defaults(out: &mut dyn Write, spec: &Spec) -> io::Result<()> {
-    let file = json(spec, "permission/defaults.json");
+    let file = json(spec, DEFAULTS);
     writeln!(
         out,
         "\n## Default rules\n\nPer pattern the last row wins, across patterns the strictest."

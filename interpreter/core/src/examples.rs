@@ -1,7 +1,9 @@
 //! Runs the examples that every rule carries. It decides nothing itself: it asks what would decide a real case.
 
 use crate::permission;
-use crate::spec::{DefaultRule, Judged, ModeRow, ModeSpec, Problem, Rule, Spec, When};
+use crate::spec::{
+    DEFAULTS, DefaultRule, Judged, MODES, ModeRow, ModeSpec, Problem, Rule, Spec, When,
+};
 use serde_json::Value;
 use std::borrow::Cow;
 
@@ -89,7 +91,7 @@ impl<'a> Examples<'a> {
             Judged::Pattern(_) => ("", By::Default(rule)),
         };
         Examples {
-            file: "permission/defaults.json",
+            file: DEFAULTS,
             id: Cow::from(&rule.id),
             pointer: &rule.pointer,
             about,
@@ -101,7 +103,7 @@ impl<'a> Examples<'a> {
 
     fn of_mode(mode: &'a ModeSpec) -> impl Iterator<Item = Examples<'a>> {
         mode.decide.iter().enumerate().map(move |(index, row)| Examples {
-            file: "permission/modes.json",
+            file: MODES,
             id: format!("{} {}", mode.id, index + 1).into(),
             pointer: &row.pointer,
             about: "",

@@ -12,7 +12,7 @@ use super::view::{Explanation, Notes, Overruled};
 use super::{Call, Policy, Step, Verdict, World, always, say};
 use crate::shell::{Command, Line, Unseen, Word};
 use crate::spec::{
-    CallFacts, CommandFacts, Decision, FileAction, ModeRow, ModeSpec, Record, Rule, Spec,
+    CallFacts, CommandFacts, Decision, FileAction, MODES, ModeRow, ModeSpec, Record, Rule, Spec,
 };
 use std::path::PathBuf;
 
@@ -355,7 +355,7 @@ impl<'a> Judge<'a> {
                 of: call.tool.clone(),
                 then: row.then,
                 rule: mode.id.clone(),
-                from: say::MODES.into(),
+                from: MODES.into(),
                 line: None,
             };
             self.trace.push(step);

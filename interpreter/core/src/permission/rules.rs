@@ -1,7 +1,7 @@
 //! Layers of written rules and the defaults below them: which rule speaks last about a command or a path.
 
 use super::{Approval, wildcard};
-use crate::spec::{Decision, DefaultRule, Judged, Record, Spec};
+use crate::spec::{DEFAULTS, Decision, DefaultRule, Judged, Record, Spec};
 use serde_json::Value;
 
 /// Where a layer comes from.
@@ -116,9 +116,6 @@ pub(super) struct Asked<'a> {
     /// What was approved in the session counts.
     pub(super) approvals: bool,
 }
-
-/// The file of the default rules, as a step names it.
-pub(super) const DEFAULTS: &str = "permission/defaults.json";
 
 impl Hit {
     fn of_default(rule: &DefaultRule) -> Hit {

@@ -1,12 +1,9 @@
 //! The sentence that goes with a verdict; the words are the spec's.
 
-use super::{Step, Verdict, rules};
+use super::{Step, Verdict};
 use crate::say::{filled, say};
 use crate::shell::Unseen;
-use crate::spec::{Decision, Rule, Spec};
-
-/// The file of the modes, as a step names it.
-pub(super) const MODES: &str = "permission/modes.json";
+use crate::spec::{DEFAULTS, Decision, MODES, Rule, Spec};
 
 /// Characters shown of a command.
 const SHOWN: usize = 120;
@@ -63,7 +60,7 @@ pub fn about(spec: &Spec, step: &Step) -> String {
     let default = spec
         .defaults
         .iter()
-        .find(|rule| step.from == rules::DEFAULTS && rule.id == step.rule && !rule.say.is_empty());
+        .find(|rule| step.from == DEFAULTS && rule.id == step.rule && !rule.say.is_empty());
     let own = default.and_then(|rule| filled(&rule.say, &shown));
     own.unwrap_or_else(|| say(&spec.wrappers.says, key, &shown))
 }
