@@ -40,6 +40,8 @@ pub(super) struct Judge<'a> {
     decision: Decision,
     trace: Vec<Step>,
     asks: Vec<&'static str>,
+    /// A written rule denies some commands.
+    denies: bool,
     allowed: bool,
     /// Length of all nested lines looked at.
     nested: usize,
@@ -70,6 +72,7 @@ impl<'a> Judge<'a> {
             decision: Decision::Allow,
             trace: Vec::new(),
             asks: Vec::new(),
+            denies: rules::denies(&policy.layers, "bash"),
             allowed: true,
             nested: 0,
             inside: Vec::new(),
@@ -205,6 +208,9 @@ impl<'a> Judge<'a> {
             for words in aside(self.spec, found) {
                 self.beside(&written, &words, approved, most);
             }
+        }
+        if self.denies && masks(plain) {
+            self.because("masked");
         }
         self.files(place, &written, plain, cwds);
         for text in &plain.texts {
@@ -376,4 +382,12 @@ impl<'a> Judge<'a> {
 fn names_risks(pattern: &str, facts: &CommandFacts) -> bool {
     let words: Vec<String> = pattern.split(' ').map(|word| word.replace('\\', "")).collect();
     !facts.risks.is_empty() && facts.risks.iter().all(|risk| words.contains(risk))
+}
+
+/// Returns whether the program that runs, or the text of a shell, is not known before the line runs.
+fn masks(plain: &Plain) -> bool {
+    let globbed = |word: &Word| word.has_glob() && word.text != "[";
+    let hides = |word: &Word| !word.is_known() || globbed(word);
+    let hidden = |words: &Vec<Word>| words.first().is_some_and(hides);
+    plain.fed || plain.spellings.iter().any(hidden)
 }

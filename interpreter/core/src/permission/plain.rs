@@ -23,6 +23,8 @@ pub struct Plain {
     pub guessed: Aside,
     /// It runs something that the line does not show.
     pub unseen: bool,
+    /// It runs a text it reads, and the line does not show that text.
+    pub fed: bool,
     /// It has more spellings than the limit lets be looked at.
     pub cut: bool,
 }

@@ -180,6 +180,13 @@ fn written(layers: &[Layer], scope: Scope, asked: Asked<'_>) -> Option<Hit> {
     hits.reduce(|earlier, later| later.over(earlier))
 }
 
+/// Returns whether a written rule of that name denies anything.
+pub(super) fn denies(layers: &[Layer], tool: &str) -> bool {
+    let rules = layers.iter().flat_map(|layer| &layer.rules);
+    let mut about = rules.filter(|rule| rule.tool == tool || rule.tool == "*");
+    about.any(|rule| rule.then == Decision::Deny)
+}
+
 fn default(spec: &Spec, asked: Asked<'_>) -> Option<Hit> {
     let matching = spec.defaults.iter().filter(|rule| rule.tool == asked.tool).filter(|rule| {
         match &rule.judged {

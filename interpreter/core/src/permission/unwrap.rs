@@ -143,7 +143,10 @@ impl Search<'_> {
     fn input_text(&mut self) {
         match self.input() {
             Some(said) => self.text(Text::of(&Word::made(said, true).text)),
-            None => self.found.unseen |= self.standing == Standing::Sure,
+            None => {
+                self.found.unseen |= self.standing == Standing::Sure;
+                self.found.fed = true;
+            }
         }
     }
 
