@@ -30,6 +30,8 @@ pub struct Limits {
     pub run: RunLimits,
     /// What is looked for in a project.
     pub project: ProjectFiles,
+    /// How far the links of a path are followed.
+    pub paths: PathLimits,
     /// How much of a command line is read.
     pub shell: ShellLimits,
     /// Limits of each tool's result.
@@ -48,6 +50,16 @@ pub struct StreamLimits {
     pub quirk_chars: usize,
     /// Most characters of a server's words that are shown.
     pub shown_chars: usize,
+}
+
+/// How far the links of a path are followed; what leads further cannot be known and is asked about.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PathLimits {
+    /// Most links in one path.
+    pub max_links: usize,
+    /// Longest path in bytes.
+    pub max_bytes: usize,
 }
 
 /// What a turn may use up; none of it is limited unless a number is given.

@@ -18,8 +18,8 @@ pub use dialect::{
     RequestNames, Roles, SchemaForm, StandIn, TextCall, TextForm, UsagePlaces,
 };
 pub use limits::{
-    BashLimits, Budgets, EditLimits, GrepLimits, Limits, ListLimits, ProjectFiles, ReadLimits,
-    Retry, RunLimits, ServerLimits, StreamLimits, ToolLimits,
+    BashLimits, Budgets, EditLimits, GrepLimits, Limits, ListLimits, PathLimits, ProjectFiles,
+    ReadLimits, Retry, RunLimits, ServerLimits, StreamLimits, ToolLimits,
 };
 pub use matcher::{Fold, Matcher};
 pub use mode::{MODES, Mode, ModeRow};

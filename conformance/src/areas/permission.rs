@@ -66,9 +66,7 @@ impl Setting {
         let home = path("home", "/home/dev".into());
         let project = path("project", home.join("proj"));
         let links = input["setup"].as_array().into_iter().flatten().filter_map(|link| {
-            let from = normal(&project.join(link["symlink"].as_str()?));
-            let to = normal(&from.parent()?.join(link["to"].as_str()?));
-            Some((from, to))
+            Some((normal(&project.join(link["symlink"].as_str()?)), link["to"].as_str()?.into()))
         });
         Setting {
             links: Links(links.collect()),
@@ -94,18 +92,8 @@ impl Setting {
 /// A disk on which only the links of a case exist.
 struct Links(Vec<(PathBuf, PathBuf)>);
 
-/// More links in a row than this are a circle.
-const MOST_LINKS: usize = 8;
-
 impl Disk for Links {
-    fn real(&self, path: &Path) -> PathBuf {
-        let mut path = normal(path);
-        for _ in 0..MOST_LINKS {
-            let link =
-                self.0.iter().find_map(|(from, to)| Some((to, path.strip_prefix(from).ok()?)));
-            let Some((to, rest)) = link else { break };
-            path = normal(&to.join(rest));
-        }
-        path
+    fn link(&self, path: &Path) -> Option<PathBuf> {
+        self.0.iter().find(|(from, _)| from == path).map(|(_, to)| to.clone())
     }
 }

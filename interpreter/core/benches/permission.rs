@@ -11,11 +11,7 @@ static SPEC: LazyLock<Spec> = LazyLock::new(|| spec::packed().unwrap_or_default(
 /// A disk without links.
 struct Plain;
 
-impl Disk for Plain {
-    fn real(&self, path: &Path) -> PathBuf {
-        lembas_core::permission::normal(path)
-    }
-}
+impl Disk for Plain {}
 
 fn main() {
     LazyLock::force(&SPEC);

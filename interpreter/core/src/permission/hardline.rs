@@ -47,11 +47,7 @@ pub(super) fn own(home: &Path) -> [PathBuf; 2] {
 /// A disk without links.
 pub(super) struct Plain;
 
-impl Disk for Plain {
-    fn real(&self, path: &Path) -> PathBuf {
-        path.to_path_buf()
-    }
-}
+impl Disk for Plain {}
 
 /// Returns whether a condition about a command or file holds for something in an example: a command line, or
 /// `{"tool", "path"}`. `None` for an example that is neither.

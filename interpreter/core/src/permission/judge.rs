@@ -66,7 +66,7 @@ impl<'a> Judge<'a> {
             spec,
             policy,
             world,
-            roots: Roots::of(&world),
+            roots: Roots::of(&world, &spec.limits.paths),
             floor: Floor::new(spec, policy),
             broken: None,
             decision: Decision::Allow,

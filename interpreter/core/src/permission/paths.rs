@@ -1,19 +1,14 @@
-//! Where a word points: tilde, `$HOME`, dots and the directory so far put in, links followed by whoever knows the
-//! disk, compared by component.
+//! Where a word points: tilde, `$HOME`, dots and the directory so far put in, compared by component. Where that really
+//! is, `real` says.
 
+use super::real::{Disk, real};
 use crate::shell::{Piece, Word};
-use crate::spec::{FileFacts, Wrappers};
+use crate::spec::{FileFacts, PathLimits, Wrappers};
 use globset::{GlobBuilder, GlobMatcher};
 use std::path::{Component, Path, PathBuf};
 
 /// What rules call the directories of the program itself.
 pub(super) const OWN: &str = "@own";
-
-/// What core may ask the disk.
-pub trait Disk {
-    /// Returns where an absolute path really is: links followed in its longest existing part, dangling ones too.
-    fn real(&self, path: &Path) -> PathBuf;
-}
 
 /// The surroundings a call is judged in. All paths are absolute.
 #[derive(Clone, Copy)]
@@ -110,42 +105,6 @@ pub fn normal(path: &Path) -> PathBuf {
     normal
 }
 
-/// Returns where a path really is; a link counts before the `..` behind it. What stands behind the first glob keeps
-/// its text.
-pub(super) fn real(path: &Path, world: &World<'_>) -> PathBuf {
-    let mut real = PathBuf::from("/");
-    let mut components = path.components();
-    let mut tail = PathBuf::new();
-    while let Some(component) = components.next() {
-        match component {
-            Component::Normal(name) if name.to_string_lossy().contains(['*', '?', '[']) => {
-                tail = Path::new(name).join(components.as_path());
-                break;
-            }
-            Component::Normal(name) => real.push(name),
-            Component::ParentDir => {
-                real = world.disk.real(&real);
-                real.pop();
-            }
-            Component::RootDir | Component::CurDir | Component::Prefix(_) => {}
-        }
-    }
-    let real = inside_proc(&normal(&world.disk.real(&real)));
-    if tail.as_os_str().is_empty() { real } else { normal(&real.join(tail)) }
-}
-
-/// `/proc/<pid>/root` is the root by another name.
-fn inside_proc(path: &Path) -> PathBuf {
-    let parts: Vec<_> =
-        path.components().map(|part| part.as_os_str().to_string_lossy().into_owned()).collect();
-    match parts.as_slice() {
-        [root, proc, _, link, rest @ ..] if root == "/" && proc == "proc" && link == "root" => {
-            Path::new("/").join(rest.iter().collect::<PathBuf>())
-        }
-        _ => path.to_path_buf(),
-    }
-}
-
 /// Returns the path of a directory of which all is named: `/x/*` and `/x/.*` are `/x`.
 pub(super) fn whole(path: &Path) -> &Path {
     let last = path.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
@@ -192,8 +151,11 @@ pub(super) struct Roots {
 }
 
 impl Roots {
-    pub(super) fn of(world: &World<'_>) -> Roots {
-        let both = |path: &Path| [normal(&world.disk.real(path)), normal(path)];
+    pub(super) fn of(world: &World<'_>, limits: &PathLimits) -> Roots {
+        let both = |path: &Path| {
+            let text = normal(path);
+            [real(path, world.disk, limits).unwrap_or_else(|| text.clone()), text]
+        };
         let own = world.own.iter().flat_map(|path| both(path)).collect();
         Roots { home: both(world.home), own, project: world.project.map(both) }
     }

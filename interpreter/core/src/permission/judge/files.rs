@@ -4,6 +4,7 @@
 use super::{Judge, Place};
 use crate::permission::paths::{self, is_address, resolve};
 use crate::permission::plain::Plain;
+use crate::permission::real::real;
 use crate::permission::view::FileView;
 use crate::permission::{Call, program};
 use crate::shell::{Redirect, RedirectKind, Word};
@@ -31,7 +32,9 @@ impl Judge<'_> {
             for (action, word) in files.into_iter().filter(|(_, word)| !is_address(word)) {
                 match resolve(&word, cwds, &self.world) {
                     Some(found) => {
-                        found.iter().for_each(|path| self.file(written, action, path, by))
+                        for path in &found {
+                            self.file(written, action, path, by);
+                        }
                     }
                     None if spelling == 0 && place.depth == 0 => {
                         self.ask(written, "unseen", "variable")
@@ -62,9 +65,9 @@ impl Judge<'_> {
         {
             Some(found) => {
                 for path in found {
-                    self.file(of, action, &path, "");
+                    let real = self.file(of, action, &path, "");
                     if action == FileAction::Write {
-                        let texts = self.roots.texts(&paths::real(&path, &self.world));
+                        let texts = self.roots.texts(&real);
                         let facts = self.roots.facts(action.name(), &path, "");
                         let hit = self.lookup("edit", &texts, "file", &facts, true);
                         self.allowed &= hit.as_ref().is_some_and(|hit| hit.then == Decision::Allow);
@@ -76,10 +79,12 @@ impl Judge<'_> {
         }
     }
 
-    /// Looks at one file that a command reads or changes: the floor, rules against it, the project's border.
-    pub(super) fn file(&mut self, of: &str, action: FileAction, path: &Path, by: &str) {
+    /// Looks at one file that a command reads or changes: the floor, rules against it, the project's border. Returns
+    /// where it really is.
+    pub(super) fn file(&mut self, of: &str, action: FileAction, path: &Path, by: &str) -> PathBuf {
         let tool = if action == FileAction::Read { "read" } else { "edit" };
-        for path in self.spellings(action, path) {
+        let real = self.real(of, path);
+        for path in self.spellings(action, path, &real) {
             let facts = self.roots.facts(action.name(), &path, by);
             self.breaks(of, "file", &facts);
             let texts = self.roots.texts(&path);
@@ -92,6 +97,18 @@ impl Judge<'_> {
             }
             self.border(of, &texts, &facts);
         }
+        real
+    }
+
+    /// Returns where a path really is. One that cannot be followed to its end is asked about, and is no file of the
+    /// project.
+    fn real(&mut self, of: &str, path: &Path) -> PathBuf {
+        real(path, self.world.disk, &self.spec.limits.paths).unwrap_or_else(|| {
+            let text = paths::normal(path);
+            self.ask(of, "unreadable", "links");
+            self.outside.push(self.roots.shown(&text));
+            text
+        })
     }
 
     pub(super) fn absolute(&self, path: &Path) -> PathBuf {
@@ -104,7 +121,8 @@ impl Judge<'_> {
     /// Looks at a path that a tool's argument names.
     pub(super) fn tool_path(&mut self, call: &Call, action: FileAction, path: &Path) {
         let absolute = self.absolute(path);
-        for path in self.spellings(action, &absolute) {
+        let real = self.real(&path.to_string_lossy(), &absolute);
+        for path in self.spellings(action, &absolute, &real) {
             let facts = self.roots.facts(action.name(), &path, &call.tool);
             let of = facts.path.clone();
             self.breaks(&of, "file", &facts);
@@ -117,8 +135,8 @@ impl Judge<'_> {
     }
 
     /// Returns a path by its text and by where it really is, and notes both for the mode.
-    fn spellings(&mut self, action: FileAction, path: &Path) -> Vec<PathBuf> {
-        let mut found = vec![paths::real(path, &self.world), paths::normal(path)];
+    fn spellings(&mut self, action: FileAction, path: &Path, real: &Path) -> Vec<PathBuf> {
+        let mut found = vec![real.to_path_buf(), paths::normal(path)];
         if action >= FileAction::Wipe {
             found.iter_mut().for_each(|path| *path = paths::whole(path).to_path_buf());
         }

@@ -1,0 +1,131 @@
+//! Where a path really is: links followed one by one as the kernel follows them, to where a write would create
+//! something if nothing is there. It asks the disk only through [`Disk`]; what it cannot follow to the end it does not
+//! guess.
+
+use crate::spec::PathLimits;
+use std::ffi::OsString;
+use std::path::{Component, Path, PathBuf};
+
+/// What core may ask the disk. As it stands it is a disk without links.
+pub trait Disk {
+    /// Returns where the link at an absolute path leads, as it is written in it; `None` if there is none, or if it
+    /// cannot be read. The directories of the path are none.
+    fn link(&self, _path: &Path) -> Option<PathBuf> {
+        None
+    }
+}
+
+/// Returns where an absolute path really is. A link counts before a `..` behind it; what is not there yet is where it
+/// would be made. `None` if that cannot be known: the links go in a circle, are too many, or lead too deep.
+pub fn real(path: &Path, disk: &dyn Disk, limits: &PathLimits) -> Option<PathBuf> {
+    let mut real = PathBuf::from("/");
+    let mut left = Vec::new();
+    let mut links = 0;
+    push(&mut left, path);
+    while let Some(part) = left.pop() {
+        if part == ".." {
+            real.pop();
+            continue;
+        }
+        real.push(part);
+        if let Some(target) = disk.link(&real).or_else(|| root_of_process(&real)) {
+            links += 1;
+            real.pop();
+            if target.is_absolute() {
+                real = PathBuf::from("/");
+            }
+            push(&mut left, &target);
+        }
+        if links > limits.max_links || real.as_os_str().len() > limits.max_bytes {
+            return None;
+        }
+    }
+    Some(real)
+}
+
+/// Puts the parts of a path, the first of them last, onto those that are still to be gone.
+fn push(left: &mut Vec<OsString>, path: &Path) {
+    left.extend(path.components().rev().filter_map(|part| match part {
+        Component::Normal(name) => Some(name.to_owned()),
+        Component::ParentDir => Some("..".into()),
+        Component::RootDir | Component::CurDir | Component::Prefix(_) => None,
+    }));
+}
+
+/// `/proc/<pid>/root` is the root by another name, also where nobody may read the link.
+fn root_of_process(path: &Path) -> Option<PathBuf> {
+    let below = path.strip_prefix("/proc").ok()?;
+    (below.components().count() == 2 && below.ends_with("root")).then(|| PathBuf::from("/"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Links<'a>(&'a [(&'a str, &'a str)]);
+
+    impl Disk for Links<'_> {
+        fn link(&self, path: &Path) -> Option<PathBuf> {
+            let found = self.0.iter().find(|(from, _)| Path::new(from) == path);
+            found.map(|(_, to)| PathBuf::from(to))
+        }
+    }
+
+    const LIMITS: PathLimits = PathLimits { max_links: 4, max_bytes: 60 };
+
+    fn check(links: &[(&str, &str)], path: &str, expected: Option<&str>) {
+        let found = real(Path::new(path), &Links(links), &LIMITS);
+        assert_eq!(found.as_deref(), expected.map(Path::new), "{path} with {links:?}");
+    }
+
+    #[test]
+    fn links_are_followed_as_the_kernel_does() {
+        let out = &[
+            ("/p/out", "/srv"),
+            ("/p/d/up", "../x/./y"),
+            ("/p/two", "out/a"),
+            ("/srv/back", "/p"),
+        ];
+        for (path, expected) in [
+            ("/", "/"),
+            ("//p//a/./b/", "/p/a/b"),
+            ("/p/a/../b", "/p/b"),
+            ("/p/../../etc", "/etc"),
+            ("/p/out", "/srv"),
+            ("/p/out/", "/srv"),
+            ("/p/out/new/file", "/srv/new/file"),
+            ("/p/out/../x", "/x"),
+            ("/p/out/x/../../y", "/y"),
+            ("/p/d/up/z", "/p/x/y/z"),
+            ("/p/two/b", "/srv/a/b"),
+            ("/p/out/back/out/back/c", "/p/c"),
+            ("/p/none/../out/a", "/srv/a"),
+            ("/proc/self/root/p/out/a", "/srv/a"),
+            ("/proc/1/root/../etc", "/etc"),
+            ("/proc/1/cwd/a", "/proc/1/cwd/a"),
+        ] {
+            check(out, path, Some(expected));
+        }
+    }
+
+    #[test]
+    fn what_does_not_end_is_not_known() {
+        let circle = &[
+            ("/p/a", "b"),
+            ("/p/b", "a"),
+            ("/p/self", "self"),
+            ("/p/in", "in/x"),
+            ("/p/dots", "./dots/.."),
+        ];
+        for path in ["/p/a", "/p/a/x", "/p/self", "/p/self/..", "/p/in", "/p/dots/x"] {
+            check(circle, path, None);
+        }
+        let chain = &[("/1", "2"), ("/2", "3"), ("/3", "4"), ("/4", "5"), ("/5", "6")];
+        check(chain, "/2/x", Some("/6/x"));
+        check(chain, "/1/x", None);
+        let long = "/a".repeat(30);
+        check(&[], &long, Some(&long));
+        check(&[], &format!("{long}/a"), None);
+        check(&[("/l", &long)], "/l/a", None);
+    }
+}
