@@ -31,10 +31,18 @@ pub struct ShellLimits {
 pub struct Arity {
     /// How many words name what a command does, by the words it starts with: `git` 2, `git stash` 3.
     pub words: BTreeMap<String, usize>,
+    /// Programs of which every operand is a target of its own, and stored by itself.
+    pub targets: Vec<String>,
     /// Commands that are only ever stored exactly as they were.
     pub exact_only: Vec<String>,
+    /// Verbs that make a command of any program that has verbs be stored exactly: what they do cannot be taken back.
+    pub exact_verbs: Vec<String>,
+    /// Commands that run what they read: while something is fed to them, no approval covers them.
+    pub runs_input: Vec<String>,
     /// Commands for which no "always" is offered.
     pub never: Vec<String>,
+    /// Variables that say which program runs or what it loads: with one in front no "always" is offered.
+    pub never_with: Vec<String>,
 }
 
 /// `permission/wrappers.json`: how programs read their arguments, and which of them run another program.
@@ -391,6 +399,8 @@ pub struct Effect {
     pub only: Vec<String>,
     /// Not with any of these options.
     pub unless: Vec<String>,
+    /// Options behind those of `if` come too late to stand against it (`find -delete -name x`).
+    pub ordered: bool,
     /// Only with one of these operands.
     pub operand: Vec<String>,
 }
@@ -438,6 +448,8 @@ pub enum Which {
     Rest,
     /// The last, and what the others are called below it.
     Last,
+    /// All but the last, which they go to; all if an option says where.
+    Sources,
     /// None: only the keys.
     None,
 }

@@ -1,35 +1,71 @@
 //! `permission`: what becomes of a call: `{"tool", "command" or "path", "mode", "home", "cwd", "project", "rules"?,
 //! "setup"?}` to allow, ask or deny. `rules` are layers of written rules, outermost first; a layer with `"scope":
-//! "project"` is the project's, one with `"always"` holds lines that were approved. `setup` names links that exist. A tool
-//! that the spec does not have is told by its `class`; `subject` is what its patterns are matched against.
+//! "project"` is the project's, one with `"always"` holds what was approved: lines of which everything was asked about,
+//! and calls such as `{"tool", "path"}`. `setup` names links that exist. A tool that the spec does not have is told by its
+//! `class`; `subject` is what its patterns are matched against.
 
-use lembas_core::permission::{self, Call, Disk, Layer, Policy, Scope, World, always, normal};
+use lembas_core::permission::{
+    self, Approval, Call, Disk, Layer, Policy, Scope, Verdict, World, always, normal,
+};
 use lembas_core::spec::Spec;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
 /// Answers a case.
 pub(crate) fn answer(spec: &Spec, input: &Value) -> Result<Value, String> {
-    let setting = Setting::of(input);
-    let mode = input["mode"].as_str().unwrap_or("manual").to_string();
-    let policy = Policy { mode, layers: layers(spec, &input["rules"])?, ..Policy::default() };
-    let verdict = permission::judge(spec, &policy, setting.world(), &call(spec, input)?);
-    Ok(json!(verdict.decision))
+    Ok(json!(judged(spec, input, layers(spec, input)?)?.decision))
 }
 
-fn layers(spec: &Spec, rules: &Value) -> Result<Vec<Layer>, String> {
-    let read = |(index, layer): (usize, &Value)| {
-        if let Some(lines) = layer["always"].as_array() {
-            let lines = lines.iter().filter_map(Value::as_str);
-            let approvals: Vec<_> = lines.filter_map(|line| always(spec, line)).flatten().collect();
-            return Ok(Layer::approved(&approvals));
+fn judged(spec: &Spec, input: &Value, layers: Vec<Layer>) -> Result<Verdict, String> {
+    let setting = Setting::of(input);
+    let mode = input["mode"].as_str().unwrap_or("manual").to_string();
+    let policy = Policy { mode, layers, ..Policy::default() };
+    Ok(permission::judge(spec, &policy, setting.world(), &call(spec, input)?))
+}
+
+/// Returns what "always" stores of a call, judged by these rules.
+pub(super) fn approvals(
+    spec: &Spec,
+    input: &Value,
+    layers: &[Layer],
+) -> Result<Vec<Approval>, String> {
+    Ok(judged(spec, input, layers.to_vec())?.always)
+}
+
+/// Returns what "always" stores of each of these: lines of which everything is asked about, and calls.
+fn approved(
+    spec: &Spec,
+    input: &Value,
+    given: &[Value],
+    layers: &[Layer],
+) -> Result<Vec<Approval>, String> {
+    let of = |each: &Value| match each.as_str() {
+        Some(line) => Ok(always(spec, line).unwrap_or_default()),
+        None => {
+            let mut call = input.clone();
+            for key in ["tool", "path", "command"] {
+                call[key] = each[key].clone();
+            }
+            approvals(spec, &call, layers)
+        }
+    };
+    let found: Result<Vec<_>, String> = given.iter().map(of).collect();
+    Ok(found?.concat())
+}
+
+fn layers(spec: &Spec, input: &Value) -> Result<Vec<Layer>, String> {
+    let mut layers = Vec::new();
+    for (index, layer) in input["rules"].as_array().into_iter().flatten().enumerate() {
+        if let Some(given) = layer["always"].as_array() {
+            layers.push(Layer::approved(&approved(spec, input, given, &layers)?));
+            continue;
         }
         let scope = if layer["scope"] == "project" { Scope::Project } else { Scope::Global };
         let mut rules = layer.clone();
         rules.as_object_mut().and_then(|rules| rules.shift_remove("scope"));
-        Layer::read(scope, &format!("layer {}", index + 1), &rules)
-    };
-    rules.as_array().into_iter().flatten().enumerate().map(read).collect()
+        layers.push(Layer::read(scope, &format!("layer {}", index + 1), &rules)?);
+    }
+    Ok(layers)
 }
 
 /// Returns the call of a case.

@@ -4,9 +4,11 @@ use super::Approval;
 use super::facts::{self, assigned, command_facts, doubts};
 use super::paths::is_known;
 use super::plain::plain;
+use super::program::{self, basename, is_named};
 use super::wildcard;
-use crate::shell::{self, Command, Line, RedirectKind, Word};
-use crate::spec::{Arity, Spec};
+use crate::shell::{self, Command, Line, Redirect, RedirectKind, Word};
+use crate::spec::{Runs, Spec};
+use std::collections::HashSet;
 
 /// What is stored of one command.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,100 +24,164 @@ pub enum Prefix {
 /// The rule name of command lines.
 pub(super) const RULE: &str = "bash";
 
-/// Returns what "always" would store for a line; `None` where it is not offered.
+/// Returns what "always" would store for a line of which every command is asked about; `None` where it is not offered.
 pub fn always(spec: &Spec, text: &str) -> Option<Vec<Approval>> {
+    of_commands(spec, text, |_| true)
+}
+
+/// Returns the same for a line of which only the commands at some positions are `asked` about.
+pub(super) fn of_commands(
+    spec: &Spec,
+    text: &str,
+    asked: impl Fn(usize) -> bool,
+) -> Option<Vec<Approval>> {
     let line = shell::read(text, &spec.limits.shell);
     if !line.unseen.is_empty() || !line.functions.is_empty() {
         return None;
     }
-    let mut patterns = Vec::new();
-    for (index, command) in line.commands.iter().enumerate() {
-        let pattern = pattern(spec, &line, index, command)?;
-        if !pattern.is_empty() && !patterns.contains(&pattern) {
-            patterns.push(pattern);
-        }
+    let mut patterns: Vec<String> = Vec::new();
+    for (index, command) in line.commands.iter().enumerate().filter(|(index, _)| asked(*index)) {
+        let found = stored(spec, &line, index, command)?;
+        patterns.extend(found.into_iter().filter(|pattern| !pattern.is_empty()));
     }
+    let mut seen = HashSet::new();
+    patterns.retain(|pattern| seen.insert(pattern.clone()));
     let approval = |pattern| Approval { tool: RULE.into(), pattern };
     (!patterns.is_empty()).then(|| patterns.into_iter().map(approval).collect())
 }
 
-fn pattern(spec: &Spec, line: &Line, index: usize, command: &Command) -> Option<String> {
+/// The file that holds nothing and keeps nothing.
+const NOTHING: &str = "/dev/null";
+
+/// Signs that stand for blanks in a command's text: a word that holds one itself would read as another command.
+const BLANKS: [char; 3] = ['␠', '␤', '␉'];
+
+fn stored(spec: &Spec, line: &Line, index: usize, command: &Command) -> Option<Vec<String>> {
     let plain = plain(spec, line, index);
-    let writes =
-        |kind| matches!(kind, RedirectKind::Write | RedirectKind::Append | RedirectKind::ReadWrite);
-    let to_file = command
-        .redirects
-        .iter()
-        .any(|redirect| writes(redirect.kind) && redirect.target.text != "/dev/null");
-    let unknown = command.words.iter().any(|word| !is_known(word) || !word.also.is_empty());
-    if !plain.texts.is_empty()
-        || plain.unseen
-        || plain.cut
-        || to_file
-        || unknown
+    let hidden = !plain.texts.is_empty() || plain.unseen || plain.cut;
+    let unsure = |word: &Word| {
+        !is_known(word) || !word.also.is_empty() || word.text.contains(BLANKS.as_slice())
+    };
+    let is_never = |words: &Vec<Word>| prefix(spec, words) == Prefix::Never;
+    if hidden
+        || to_file(command)
+        || command.words.iter().any(unsure)
+        || plain.spellings.iter().any(is_never)
+        || command.assignments.iter().any(|each| changes_programs(spec, &each.name))
+        || runs_input(spec, line, command, plain.spellings.iter().map(|words| texts(words)))
         || !doubts(line, command).is_empty()
     {
         return None;
     }
     let exact = wildcard::escape(&facts::text(&assigned(command), &command.words));
     let facts = command_facts(spec, line, command, &command.words);
-    let by_path = !facts.named.is_empty();
-    let wrapped = plain.spellings.len() > 1 + usize::from(by_path);
-    let wrapped = wrapped || (by_path && is_known_program(spec, &facts.program));
+    let wrapped = plain.spellings.len() > 1 + usize::from(!facts.named.is_empty());
     if wrapped || !command.assignments.is_empty() || !facts.risks.is_empty() {
-        return (prefix(spec, &command.words) != Prefix::Never).then_some(exact);
+        return Some(vec![exact]);
     }
     match prefix(spec, &command.words) {
-        Prefix::Words(words) => Some(format!("{} *", wildcard::escape(&words))),
-        Prefix::Exact => Some(exact),
+        Prefix::Words(words) => {
+            let targets = targets(spec, &command.words);
+            let each = targets.iter().map(|words| facts::text(&[], words));
+            let words = if targets.len() > 1 { each.collect() } else { vec![words] };
+            Some(words.iter().map(|words| format!("{} *", wildcard::escape(words))).collect())
+        }
+        Prefix::Exact => Some(vec![exact]),
         Prefix::Never => None,
     }
 }
 
-/// Returns whether the spec says anything of a program: then its path is no name of its own.
-fn is_known_program(spec: &Spec, name: &str) -> bool {
-    let Arity { words, exact_only, never } = &spec.arity;
-    let entries = words.keys().chain(exact_only).chain(never);
-    let mut firsts = entries.filter_map(|entry| entry.split(' ').next());
-    spec.wrappers.program(name).is_some()
-        || firsts.any(|first| super::program::is_named(first, name))
+/// Returns a command of several targets as one for each (`make a b` is `make a` and `make b`); settings are none.
+pub(super) fn targets(spec: &Spec, words: &[Word]) -> Vec<Vec<Word>> {
+    let has_targets = |word: &&Word| spec.arity.targets.contains(&word.text);
+    let Some(first) = words.first().filter(has_targets) else { return Vec::new() };
+    let operands = program::read(&spec.wrappers, words).arguments.operands;
+    let targets = operands.into_iter().filter(|word| !word.text.contains('='));
+    targets.map(|target| vec![first.clone(), target]).collect()
+}
+
+/// Returns whether a command in one of its spellings runs what it reads, and is given something to read: the words do
+/// not say what.
+pub(super) fn runs_input<'w>(
+    spec: &Spec,
+    line: &Line,
+    command: &Command,
+    mut spelled: impl Iterator<Item = Vec<&'w str>>,
+) -> bool {
+    let reads = |redirect: &Redirect| {
+        redirect.kind.reads()
+            && redirect.kind != RedirectKind::Duplicate
+            && redirect.target.text != NOTHING
+    };
+    let given = |command: &Command| command.redirects.iter().any(reads);
+    let around = |other: &Command| other.words.is_empty() && given(other);
+    let fed = !command.fed_by.is_empty() || given(command) || line.commands.iter().any(around);
+    let listed = |texts: Vec<&str>| {
+        spec.arity.runs_input.iter().any(|entry| starting(&texts, entry).is_some())
+    };
+    fed && spelled.any(listed)
+}
+
+fn texts(words: &[Word]) -> Vec<&str> {
+    words.iter().map(|word| word.text.as_str()).collect()
+}
+
+fn to_file(command: &Command) -> bool {
+    let writes =
+        |kind| matches!(kind, RedirectKind::Write | RedirectKind::Append | RedirectKind::ReadWrite);
+    let mut redirects = command.redirects.iter();
+    redirects.any(|redirect| writes(redirect.kind) && redirect.target.text != NOTHING)
+}
+
+/// Returns whether a variable says which program runs, or what it loads.
+fn changes_programs(spec: &Spec, name: &str) -> bool {
+    spec.arity.never_with.iter().any(|pattern| is_named(pattern, name))
 }
 
 /// Returns which words of a command say what it does.
 pub fn prefix(spec: &Spec, words: &[Word]) -> Prefix {
-    let texts: Vec<&str> = words.iter().map(|word| word.text.as_str()).collect();
+    let texts = texts(words);
+    let name = texts.first().copied().unwrap_or_default();
     let arity = &spec.arity;
-    let longest = |entries: &mut dyn Iterator<Item = &str>| {
-        entries.filter(|entry| starts(&texts, entry)).map(|entry| entry.split(' ').count()).max()
-    };
     let words_entry = arity
         .words
         .iter()
-        .filter(|(entry, _)| starts(&texts, entry))
-        .max_by_key(|(entry, _)| entry.split(' ').count());
-    let named = words_entry.map_or(0, |(entry, _)| entry.split(' ').count());
-    if longest(&mut arity.never.iter().map(String::as_str)).is_some_and(|count| count >= named) {
+        .filter_map(|(entry, count)| Some((starting(&texts, entry)?, *count)))
+        .max();
+    let (named, count) = words_entry.unwrap_or((0, 1));
+    let listed = |entries: &[String]| {
+        let longest = entries.iter().filter_map(|entry| starting(&texts, entry)).max();
+        longest.is_some_and(|count| count >= named)
+    };
+    if listed(&arity.never) {
         return Prefix::Never;
     }
-    if longest(&mut arity.exact_only.iter().map(String::as_str)).is_some_and(|count| count >= named)
-    {
+    let mut runners = spec.wrappers.starting(basename(name));
+    let runs =
+        runners.any(|it| (it.runs != Runs::Nothing || !it.exec.is_empty()) && listed(&it.programs));
+    let by_path = named == 0 && name.contains('/');
+    let has_verbs = named > 0 || spec.wrappers.program(name).is_none_or(|program| program.verbs);
+    let lost = |text: &&str| arity.exact_verbs.iter().any(|verb| is_named(verb, text));
+    let loses = has_verbs && texts.iter().take(count.max(2)).skip(1).any(lost);
+    if runs || by_path || loses || listed(&arity.exact_only) {
         return Prefix::Exact;
     }
-    let count = words_entry.map_or(1, |(_, count)| *count);
     match texts.get(..count) {
-        Some(stored)
-            if stored.iter().all(|text| !text.starts_with(['-', '+']) && !text.is_empty()) =>
-        {
-            Prefix::Words(stored.join(" "))
-        }
+        Some(stored) if is_verbs(stored) => Prefix::Words(stored.join(" ")),
         _ => Prefix::Exact,
     }
 }
 
-/// Returns whether a command starts with the words of an entry; `*` in one stands for anything.
-fn starts(texts: &[&str], entry: &str) -> bool {
-    let mut texts = texts.iter();
-    entry
-        .split(' ')
-        .all(|word| texts.next().is_some_and(|text| super::program::is_named(word, text)))
+/// Returns whether words are a program and its verbs: an option, a path or a setting says nothing of what is done.
+fn is_verbs(words: &[&str]) -> bool {
+    let plain = |word: &&str| !word.is_empty() && !word.starts_with(['-', '+']);
+    words.iter().all(plain) && words.iter().skip(1).all(|word| !word.contains(['/', '=']))
+}
+
+/// Returns of how many words an entry is that a command starts with; `*` in one stands for anything.
+fn starting(texts: &[&str], entry: &str) -> Option<usize> {
+    let mut rest = texts.iter();
+    let mut words = entry.split(' ');
+    let all = words.all(|word| rest.next().is_some_and(|text| is_named(word, text)));
+    all.then(|| texts.len() - rest.len())
 }

@@ -5,11 +5,12 @@ mod files;
 use super::directories::Directories;
 use super::facts::{self, assigned, command_facts, doubts};
 use super::hardline::Floor;
+use super::offers::Offers;
 use super::paths::Roots;
 use super::plain::{Plain, Text, aside, plain};
 use super::rules::{self, Asked, Hit};
 use super::view::{Explanation, Notes, Overruled};
-use super::{Call, Policy, Step, Verdict, World, always, say};
+use super::{Call, Policy, Step, Verdict, World, always, say, wildcard};
 use crate::shell::{Command, Line, Unseen, Word};
 use crate::spec::{
     CallFacts, CommandFacts, Decision, FileAction, MODES, ModeRow, ModeSpec, Record, Rule, Spec,
@@ -48,6 +49,9 @@ pub(super) struct Judge<'a> {
     inside: Vec<String>,
     outside: Vec<String>,
     writes: Vec<String>,
+    /// How often something was not allowed.
+    objections: usize,
+    offers: Offers,
     notes: Notes,
 }
 
@@ -56,6 +60,8 @@ pub(super) struct Judge<'a> {
 struct Place<'l> {
     line: &'l Line,
     command: &'l Command,
+    /// Its position in the line.
+    index: usize,
     /// How many lines it is nested in.
     depth: usize,
 }
@@ -78,6 +84,8 @@ impl<'a> Judge<'a> {
             inside: Vec::new(),
             outside: Vec::new(),
             writes: Vec::new(),
+            objections: 0,
+            offers: Offers::default(),
             notes: Notes::default(),
         }
     }
@@ -119,6 +127,7 @@ impl<'a> Judge<'a> {
 
     fn step(&mut self, of: &str, then: Decision, rule: &str, from: (&str, Option<u32>)) {
         self.decision = self.decision.max(then);
+        self.objections += usize::from(then != Decision::Allow);
         let (from, line) = (from.0.to_string(), from.1);
         let step = Step { of: of.to_string(), then, rule: rule.to_string(), from, line };
         if !self.trace.contains(&step) {
@@ -130,6 +139,7 @@ impl<'a> Judge<'a> {
     fn ask(&mut self, of: &str, why: &'static str, rule: &'static str) {
         if matches!(why, "unseen" | "unreadable") {
             self.notes.unseen(rule);
+            self.offers.never();
         }
         self.because(why);
         self.step(of, Decision::Ask, rule, ("", None));
@@ -179,13 +189,13 @@ impl<'a> Judge<'a> {
         for (index, command) in line.commands.iter().enumerate() {
             let plain = plain(self.spec, &line, index);
             let cwds = directories.at(&line, command);
-            self.command(Place { line: &line, command, depth }, &plain, cwds.as_deref());
+            self.command(Place { line: &line, command, index, depth }, &plain, cwds.as_deref());
             directories.after(self.spec, &line, command, &plain, &self.world);
         }
     }
 
     fn command(&mut self, place: Place<'_>, plain: &Plain, cwds: Option<&[PathBuf]>) {
-        let Place { line, command, depth } = place;
+        let Place { line, command, index, depth } = place;
         let written = facts::text(&assigned(command), &command.words);
         let assigns_only = [Vec::new()];
         let spellings: &[Vec<Word>] = match command.assignments.as_slice() {
@@ -194,11 +204,12 @@ impl<'a> Judge<'a> {
         };
         let facts_of = |words: &Vec<Word>| command_facts(self.spec, line, command, words);
         let spelled: Vec<CommandFacts> = spellings.iter().map(facts_of).collect();
+        let objections = self.objections;
         let outer = self.notes.enter(command, plain, spelled.first());
         spelled.iter().for_each(|facts| self.breaks(&written, "command", facts));
         let mut approved = false;
         if depth == 0 && !spelled.is_empty() {
-            approved = self.as_written(command, &written, &spelled);
+            approved = self.as_written(place, &written, &spelled);
             self.doubtful(place, &written, plain, cwds);
         }
         for (words, facts) in spellings.iter().zip(&spelled) {
@@ -211,6 +222,9 @@ impl<'a> Judge<'a> {
         }
         if self.denies && masks(plain) {
             self.because("masked");
+        }
+        if depth == 0 && self.objections > objections {
+            self.offers.command(index);
         }
         self.files(place, &written, plain, cwds);
         for text in &plain.texts {
@@ -226,11 +240,20 @@ impl<'a> Judge<'a> {
     }
 
     /// What the rules say of the command as it is written. Only this can allow it. Returns whether it was approved.
-    fn as_written(&mut self, command: &Command, written: &str, spelled: &[CommandFacts]) -> bool {
+    fn as_written(&mut self, place: Place<'_>, written: &str, spelled: &[CommandFacts]) -> bool {
         let Some(facts) = spelled.first() else { return false };
+        let command = place.command;
         let plain =
             facts.named.is_empty() && (command.words.is_empty() || command.assignments.is_empty());
-        let hit = self.lookup("bash", &[written.to_string()], "command", facts, plain);
+        let asked = Asked {
+            tool: "bash",
+            texts: &[written.to_string()],
+            about: "command",
+            record: facts,
+            plain,
+            approvals: self.each_approved(place, written, spelled),
+        };
+        let hit = rules::lookup(self.spec, &self.policy.layers, asked);
         let hit = self.unless_grammar(written, facts, hit);
         let allows = hit.as_ref().is_some_and(|hit| hit.then == Decision::Allow);
         let approved = allows && hit.as_ref().is_some_and(|hit| hit.approved);
@@ -244,6 +267,20 @@ impl<'a> Judge<'a> {
             }
         }
         approved
+    }
+
+    /// Returns whether what was approved may speak of a command: of several targets each has to be approved, and what
+    /// runs its input never is.
+    fn each_approved(&self, place: Place<'_>, written: &str, spelled: &[CommandFacts]) -> bool {
+        let approved = |text: &str| rules::approves(&self.policy.layers, "bash", text);
+        let exact =
+            rules::approves_exactly(&self.policy.layers, "bash", &wildcard::escape(written));
+        let targets = always::targets(self.spec, &place.command.words);
+        let texts = spelled.iter().map(|facts| facts.words.iter().map(String::as_str).collect());
+        if always::runs_input(self.spec, place.line, place.command, texts) {
+            return false;
+        }
+        exact || targets.len() < 2 || targets.iter().all(|words| approved(&facts::text(&[], words)))
     }
 
     /// Returns what decides about a command: where a written rule asks about everything, and it is a part of the shell's
@@ -366,12 +403,11 @@ impl<'a> Judge<'a> {
             };
             self.trace.push(step);
         }
-        let always = call
-            .command
-            .as_ref()
-            .filter(|_| self.decision == Decision::Ask)
-            .and_then(|line| always(self.spec, line))
-            .unwrap_or_default();
+        let offers = std::mem::take(&mut self.offers);
+        let always = match self.decision {
+            Decision::Ask => offers.approvals(self.spec, call.command.as_deref()),
+            Decision::Allow | Decision::Deny => Vec::new(),
+        };
         let say = say::sentence(self.spec, self.decision, self.broken, &said, &self.trace);
         let verdict = Verdict { decision: self.decision, say, trace: self.trace, always };
         self.notes.explain(verdict, decided)

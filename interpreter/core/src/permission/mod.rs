@@ -9,6 +9,7 @@ mod facts;
 mod hardline;
 mod judge;
 mod names;
+mod offers;
 mod paths;
 mod plain;
 mod program;

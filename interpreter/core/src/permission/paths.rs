@@ -202,6 +202,13 @@ impl Roots {
         self.own.iter().any(|own| own.starts_with(path))
     }
 
+    /// Returns whether a path is, or holds, the home directory or the project, or is where the program keeps its own.
+    pub(super) fn guards(&self, path: &Path) -> bool {
+        let roots = self.home.iter().chain(self.project.iter().flatten());
+        roots.chain(&self.own).any(|root| root.starts_with(path))
+            || below(&self.own, path).is_some()
+    }
+
     /// Returns what rules can ask about something done to a path.
     pub(super) fn facts(&self, action: &str, path: &Path, by: &str) -> FileFacts {
         let place = self.place(path);

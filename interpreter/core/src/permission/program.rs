@@ -181,7 +181,12 @@ fn applies(effect: &Effect, arguments: &Arguments) -> bool {
     let only = effect.only.is_empty() || arguments.has(&effect.only);
     let operand = effect.operand.is_empty()
         || arguments.operands.iter().any(|word| effect.operand.contains(&word.text));
-    only && operand && !arguments.has(&effect.unless)
+    let until = effect
+        .ordered
+        .then(|| arguments.flags.iter().position(|flag| effect.only.contains(flag)))
+        .flatten();
+    let mut before = arguments.flags.iter().take(until.unwrap_or(arguments.flags.len()));
+    only && operand && !before.any(|flag| effect.unless.contains(flag))
 }
 
 /// Returns what an operand is called in a directory that it goes into.
@@ -198,6 +203,8 @@ fn affected(effect: &Effect, operands: &[Word], into: Option<&Word>) -> Vec<Word
         (Which::Last, all) if let Some(into) = into => {
             all.iter().map(|word| below(into, word)).collect()
         }
+        (Which::Sources, all) if into.is_some() => all.to_vec(),
+        (Which::Sources, [sources @ .., _]) => sources.to_vec(),
         (Which::Last, [sources @ .., last]) => {
             let inside = sources.iter().map(|word| below(last, word));
             inside.chain([last.clone()]).collect()

@@ -158,6 +158,22 @@ pub(super) fn lookup(spec: &Spec, layers: &[Layer], asked: Asked<'_>) -> Option<
     }
 }
 
+/// Returns what was approved in the session for a tool.
+fn approvals<'l>(layers: &'l [Layer], tool: &'l str) -> impl Iterator<Item = &'l LayerRule> {
+    let session = layers.iter().filter(|layer| layer.scope == Scope::Session);
+    session.flat_map(|layer| &layer.rules).filter(move |rule| rule.tool == tool)
+}
+
+/// Returns whether a text was approved in the session.
+pub(super) fn approves(layers: &[Layer], tool: &str, text: &str) -> bool {
+    approvals(layers, tool).any(|rule| wildcard::matches(&rule.pattern, text))
+}
+
+/// Returns whether just this pattern was approved in the session.
+pub(super) fn approves_exactly(layers: &[Layer], tool: &str, pattern: &str) -> bool {
+    approvals(layers, tool).any(|rule| rule.pattern == pattern)
+}
+
 /// Returns the last that matches of the rules written in a scope.
 fn written(layers: &[Layer], scope: Scope, asked: Asked<'_>) -> Option<Hit> {
     let rules = layers

@@ -2,11 +2,13 @@
 //! the floor, the rules and the project's border say of it.
 
 use super::{Judge, Place};
+use crate::permission::offers::{OUTSIDE, pattern};
 use crate::permission::paths::{self, is_address, resolve};
 use crate::permission::plain::Plain;
 use crate::permission::real::real;
+use crate::permission::rules::Asked;
 use crate::permission::view::FileView;
-use crate::permission::{Call, program};
+use crate::permission::{Call, program, rules};
 use crate::shell::{Redirect, RedirectKind, Word};
 use crate::spec::{Decision, FileAction, FileFacts};
 use std::path::{Path, PathBuf};
@@ -70,7 +72,11 @@ impl Judge<'_> {
                         let texts = self.roots.texts(&real);
                         let facts = self.roots.facts(action.name(), &path, "");
                         let hit = self.lookup("edit", &texts, "file", &facts, true);
-                        self.allowed &= hit.as_ref().is_some_and(|hit| hit.then == Decision::Allow);
+                        let allows = hit.as_ref().is_some_and(|hit| hit.then == Decision::Allow);
+                        self.allowed &= allows;
+                        if !allows {
+                            self.offers.never();
+                        }
                         self.ruled(of, hit, "write");
                     }
                 }
@@ -89,13 +95,15 @@ impl Judge<'_> {
             self.breaks(of, "file", &facts);
             let texts = self.roots.texts(&path);
             let hit = self.lookup(tool, &texts, "file", &facts, true);
+            let approved = hit.as_ref().is_some_and(|hit| hit.approved);
             if let Some(hit) = hit.filter(|hit| {
                 hit.then == Decision::Deny
                     || (hit.then == Decision::Ask && (tool == "read" || hit.written))
             }) {
+                self.offer(tool, action, &path, false);
                 self.ruled(of, Some(hit), "file");
             }
-            self.border(of, &texts, &facts);
+            self.border(of, action, &path, approved, &facts);
         }
         real
     }
@@ -109,6 +117,12 @@ impl Judge<'_> {
             self.outside.push(self.roots.shown(&text));
             text
         })
+    }
+
+    /// Offers to store that a tool may use a file, or a directory with all below it.
+    fn offer(&mut self, tool: &str, action: FileAction, path: &Path, below: bool) {
+        let pattern = pattern(self.spec, &self.roots, path, action, below);
+        self.offers.file(tool, pattern, below);
     }
 
     pub(super) fn absolute(&self, path: &Path) -> PathBuf {
@@ -128,9 +142,14 @@ impl Judge<'_> {
             self.breaks(&of, "file", &facts);
             let texts = self.roots.texts(&path);
             let hit = self.lookup(&call.rule, &texts, "file", &facts, true);
-            self.allowed &= hit.as_ref().is_some_and(|hit| hit.then == Decision::Allow);
+            let allows = hit.as_ref().is_some_and(|hit| hit.then == Decision::Allow);
+            let approved = hit.as_ref().is_some_and(|hit| hit.approved);
+            self.allowed &= allows;
+            if !allows {
+                self.offer(&call.rule, action, &path, false);
+            }
             self.ruled(&of, hit, if action == FileAction::Read { "file" } else { "default" });
-            self.border(&of, &texts, &facts);
+            self.border(&of, action, &path, approved, &facts);
         }
     }
 
@@ -174,11 +193,35 @@ impl Judge<'_> {
         });
     }
 
-    /// A path outside the project goes through the rules for that.
-    fn border(&mut self, of: &str, texts: &[String], facts: &FileFacts) {
-        if !facts.inside {
-            let hit = self.lookup("external_directory", texts, "file", facts, true);
-            self.ruled(of, hit, "external");
+    /// A path outside the project goes through the rules for that. That a person let one be read says nothing about
+    /// changing it: for that, the change itself has to be `approved`.
+    fn border(
+        &mut self,
+        of: &str,
+        action: FileAction,
+        path: &Path,
+        approved: bool,
+        facts: &FileFacts,
+    ) {
+        if facts.inside {
+            return;
         }
+        let reads = action == FileAction::Read;
+        let asked = Asked {
+            tool: OUTSIDE,
+            texts: &self.roots.texts(path),
+            about: "file",
+            record: facts,
+            plain: true,
+            approvals: reads || approved,
+        };
+        let hit = rules::lookup(self.spec, &self.policy.layers, asked);
+        if hit.as_ref().is_none_or(|hit| hit.then != Decision::Allow) {
+            self.offer(OUTSIDE, action, path, true);
+            if !reads {
+                self.offer("edit", action, path, false);
+            }
+        }
+        self.ruled(of, hit, "external");
     }
 }
