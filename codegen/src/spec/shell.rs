@@ -23,6 +23,26 @@ pub struct ShellLimits {
     pub max_spellings: usize,
     /// Most bytes of all spellings of one command together.
     pub max_spelled: usize,
+    /// Most simple commands of a call, nested lines included, that are looked at.
+    pub max_commands: usize,
+    /// Most files that the commands of a call name.
+    pub max_files: usize,
+    /// Most lines a variable is read from that are told apart.
+    pub max_lines: usize,
+    /// A glob in a program's place that more known programs fit says nothing of which it is.
+    pub max_globbed: usize,
+    /// Most options of one command that the spec does not know and that are read with and without a value.
+    pub max_unknown: usize,
+    /// Most verbs in a row behind a program.
+    pub max_verbs: usize,
+    /// Most targets of one command that are told apart.
+    pub max_targets: usize,
+    /// In a line with more functions than this only one that names itself counts as calling itself.
+    pub max_functions: usize,
+    /// Most directories a command may stand in that are kept apart; beyond it none is known.
+    pub max_directories: usize,
+    /// Most characters of a command that a sentence shows.
+    pub shown_chars: usize,
 }
 
 /// `permission/arity.json`: what "always" stores.
@@ -406,7 +426,7 @@ pub struct Effect {
 }
 
 /// What is done to a file.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Action {
     /// It is read or listed.

@@ -65,12 +65,38 @@ fn bytes_200(bencher: Bencher<'_, '_>, name: &str) {
     bencher.bench(|| verdict(black_box(line)));
 }
 
-#[divan::bench(args = ["commands", "one_word", "quotes", "pipes", "heredoc"], sample_count = 10)]
+/// What a hostile line of 2,000 bytes is made of: each part makes the rest one layer deeper, or longer.
+const PARTS: [&str; 12] = [
+    "sudo ",
+    "env A=B ",
+    "xargs ",
+    "timeout 5 ",
+    "nice -n 5 ",
+    "{a,b}",
+    "$(echo ",
+    "sh -c \"",
+    "find . -exec ",
+    "x=$x$x; ",
+    "( ",
+    "rm a* ",
+];
+
+#[divan::bench(args = PARTS, sample_count = 10)]
+fn bytes_2_000(bencher: Bencher<'_, '_>, part: &str) {
+    let line = part.repeat(2_000 / part.len());
+    bencher.bench(|| verdict(black_box(&line)));
+}
+
+#[divan::bench(args = ["commands", "one_word", "quotes", "pipes", "heredoc", "files", "words"], sample_count = 10)]
 fn bytes_100_000(bencher: Bencher<'_, '_>, shape: &str) {
     let line = match shape {
         "commands" => "echo one two three; ".repeat(5_000),
         "one_word" => format!("echo {}", "a".repeat(99_995)),
         "quotes" => format!("echo {}", "'a b' ".repeat(16_665)),
+        "files" => (0..).map(|file| format!("rm f{file}; ")).take(9_000).collect(),
+        "words" => {
+            format!("rm {}", (0..).map(|file| format!("f{file} ")).take(15_000).collect::<String>())
+        }
         "pipes" => format!("cat x{}", " | sort".repeat(14_284)),
         _ => format!("cat <<E\n{}E\n", "some text of a line\n".repeat(4_999)),
     };

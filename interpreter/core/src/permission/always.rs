@@ -3,11 +3,11 @@
 use super::Approval;
 use super::facts::{self, assigned, command_facts, doubts};
 use super::paths::is_known;
-use super::plain::plain;
-use super::program::{self, basename, is_named};
+use super::plain::{Plain, plain};
+use super::program::{Grammar, basename, is_named};
 use super::wildcard;
 use crate::shell::{self, Command, Line, Redirect, RedirectKind, Word};
-use crate::spec::{Runs, Spec};
+use crate::spec::{CommandFacts, Runs, Spec};
 use std::collections::HashSet;
 
 /// What is stored of one command.
@@ -26,22 +26,37 @@ pub(super) const RULE: &str = "bash";
 
 /// Returns what "always" would store for a line of which every command is asked about; `None` where it is not offered.
 pub fn always(spec: &Spec, text: &str) -> Option<Vec<Approval>> {
-    of_commands(spec, text, |_| true)
+    let line = shell::read(text, &spec.limits.shell);
+    let grammar = Grammar::new(spec);
+    let looked = line.commands.iter().enumerate().map(|(index, command)| Looked {
+        plain: plain(&grammar, &line, index),
+        facts: command_facts(&grammar, &line, command, &command.words),
+    });
+    let looked = looked.collect::<Vec<_>>();
+    of(&grammar, &line, &looked, |_| true)
 }
 
-/// Returns the same for a line of which only the commands at some positions are `asked` about.
-pub(super) fn of_commands(
-    spec: &Spec,
-    text: &str,
+/// What the judge knows of a command of the line when "always" is asked for.
+pub(super) struct Looked {
+    pub(super) plain: Plain,
+    /// The facts of the command as it is written.
+    pub(super) facts: CommandFacts,
+}
+
+/// Returns the same for a line whose commands have been looked at, of which those at some positions are `asked` about.
+pub(super) fn of(
+    spec: &Grammar<'_>,
+    line: &Line,
+    looked: &[Looked],
     asked: impl Fn(usize) -> bool,
 ) -> Option<Vec<Approval>> {
-    let line = shell::read(text, &spec.limits.shell);
     if !line.unseen.is_empty() || !line.functions.is_empty() {
         return None;
     }
     let mut patterns: Vec<String> = Vec::new();
-    for (index, command) in line.commands.iter().enumerate().filter(|(index, _)| asked(*index)) {
-        let found = stored(spec, &line, index, command)?;
+    let each = line.commands.iter().zip(looked).enumerate();
+    for (_, (command, looked)) in each.filter(|(index, _)| asked(*index)) {
+        let found = stored(spec, line, command, looked)?;
         patterns.extend(found.into_iter().filter(|pattern| !pattern.is_empty()));
     }
     let mut seen = HashSet::new();
@@ -56,8 +71,13 @@ const NOTHING: &str = "/dev/null";
 /// Signs that stand for blanks in a command's text: a word that holds one itself would read as another command.
 const BLANKS: [char; 3] = ['␠', '␤', '␉'];
 
-fn stored(spec: &Spec, line: &Line, index: usize, command: &Command) -> Option<Vec<String>> {
-    let plain = plain(spec, line, index);
+fn stored(
+    spec: &Grammar<'_>,
+    line: &Line,
+    command: &Command,
+    looked: &Looked,
+) -> Option<Vec<String>> {
+    let Looked { plain, facts } = looked;
     let hidden = !plain.texts.is_empty() || plain.unseen || plain.cut;
     let unsure = |word: &Word| {
         !is_known(word) || !word.also.is_empty() || word.text.contains(BLANKS.as_slice())
@@ -74,7 +94,6 @@ fn stored(spec: &Spec, line: &Line, index: usize, command: &Command) -> Option<V
         return None;
     }
     let exact = wildcard::escape(&facts::text(&assigned(command), &command.words));
-    let facts = command_facts(spec, line, command, &command.words);
     let wrapped = plain.spellings.len() > 1 + usize::from(!facts.named.is_empty());
     if wrapped || !command.assignments.is_empty() || !facts.risks.is_empty() {
         return Some(vec![exact]);
@@ -92,12 +111,12 @@ fn stored(spec: &Spec, line: &Line, index: usize, command: &Command) -> Option<V
 }
 
 /// Returns a command of several targets as one for each (`make a b` is `make a` and `make b`); settings are none.
-pub(super) fn targets(spec: &Spec, words: &[Word]) -> Vec<Vec<Word>> {
+pub(super) fn targets(spec: &Grammar<'_>, words: &[Word]) -> Vec<Vec<Word>> {
     let has_targets = |word: &&Word| spec.arity.targets.contains(&word.text);
     let Some(first) = words.first().filter(has_targets) else { return Vec::new() };
-    let operands = program::read(&spec.wrappers, words).arguments.operands;
-    let targets = operands.into_iter().filter(|word| !word.text.contains('='));
-    targets.map(|target| vec![first.clone(), target]).collect()
+    let reading = spec.read(words);
+    let targets = reading.arguments.operands.iter().filter(|word| !word.text.contains('='));
+    targets.map(|target| vec![first.clone(), target.clone()]).collect()
 }
 
 /// Returns whether a command in one of its spellings runs what it reads, and is given something to read: the words do

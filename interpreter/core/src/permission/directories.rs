@@ -3,42 +3,43 @@
 use super::facts;
 use super::paths::{World, resolve};
 use super::plain::Plain;
-use super::program::{self, basename};
+use super::program::{Grammar, basename};
 use crate::shell::{Command, Line, Word};
-use crate::spec::Spec;
+use crate::spec::ShellLimits;
 use std::collections::HashMap;
 use std::path::PathBuf;
-
-/// More directories than this are not kept apart: then none is known.
-const MOST: usize = 8;
+use std::rc::Rc;
 
 /// The directories of every scope of a line so far.
 pub(super) struct Directories {
     scopes: HashMap<usize, State>,
+    /// More than this are not kept apart: then none is known.
+    most: usize,
 }
 
 #[derive(Clone)]
 struct State {
     /// Where a command may stand; `None` if that cannot be said.
-    now: Option<Vec<PathBuf>>,
+    now: Option<Rc<Vec<PathBuf>>>,
     /// Where it stands if an earlier `cd` failed: sure not to count within that `cd`'s own and-or list only.
     failed: Vec<PathBuf>,
     chain: usize,
 }
 
 impl Directories {
-    pub(super) fn new(start: Option<Vec<PathBuf>>) -> Directories {
-        let state = State { now: start, failed: Vec::new(), chain: 0 };
-        Directories { scopes: HashMap::from([(0, state)]) }
+    pub(super) fn new(start: Option<Vec<PathBuf>>, limits: &ShellLimits) -> Directories {
+        let state = State { now: start.map(Rc::new), failed: Vec::new(), chain: 0 };
+        Directories { scopes: HashMap::from([(0, state)]), most: limits.max_directories }
     }
 
     /// Returns the directories a command may stand in.
-    pub(super) fn at(&mut self, line: &Line, command: &Command) -> Option<Vec<PathBuf>> {
+    pub(super) fn at(&mut self, line: &Line, command: &Command) -> Option<Rc<Vec<PathBuf>>> {
+        let most = self.most;
         let state = self.state(line, command.scope);
         if state.chain != command.chain {
             state.chain = command.chain;
             let failed = std::mem::take(&mut state.failed);
-            merge(&mut state.now, failed);
+            merge(&mut state.now, failed, most);
         }
         state.now.clone()
     }
@@ -62,13 +63,14 @@ impl Directories {
     /// Notes where a command leaves its scope.
     pub(super) fn after(
         &mut self,
-        spec: &Spec,
+        spec: &Grammar<'_>,
         line: &Line,
         command: &Command,
         plain: &Plain,
         world: &World<'_>,
     ) {
         let now = self.at(line, command);
+        let most = self.most;
         let calls = facts::doubts(line, command).contains(&"defined");
         for words in &plain.spellings {
             let name = words.first().map(|word| basename(&word.text)).unwrap_or_default();
@@ -78,35 +80,36 @@ impl Directories {
                 state.now = None;
             } else if listed(&spec.wrappers.movers) {
                 let target = moved_to(spec, words, world);
-                let moved =
-                    target.as_ref().and_then(|target| resolve(target, now.as_deref(), world));
+                let moved = target.as_ref().and_then(|target| {
+                    resolve(target, now.as_ref().map(|now| now.as_slice()), world)
+                });
                 let again = command.repeated
                     && target.is_some_and(|target| !target.text.starts_with(['/', '~']));
-                state.failed.extend(now.clone().unwrap_or_default());
-                state.now = moved.filter(|moved| moved.len() <= MOST && !again);
+                state.failed.extend(now.iter().flat_map(|now| now.iter().cloned()));
+                state.now = moved.filter(|moved| moved.len() <= most && !again).map(Rc::new);
             }
         }
     }
 }
 
 /// Returns the word that says where a builtin such as `cd` goes; `None` if the line does not say.
-fn moved_to(spec: &Spec, words: &[Word], world: &World<'_>) -> Option<Word> {
-    let operands = program::read(&spec.wrappers, words).arguments.operands;
-    match operands.first() {
+fn moved_to(spec: &Grammar<'_>, words: &[Word], world: &World<'_>) -> Option<Word> {
+    let reading = spec.read(words);
+    match reading.arguments.operands.first() {
         None => Some(Word::of(&world.home.to_string_lossy())),
         Some(word) if word.text == "-" || word.text.starts_with('+') => None,
         Some(word) => Some(word.clone()),
     }
 }
 
-fn merge(now: &mut Option<Vec<PathBuf>>, more: Vec<PathBuf>) {
-    let Some(dirs) = now else { return };
+fn merge(now: &mut Option<Rc<Vec<PathBuf>>>, more: Vec<PathBuf>, most: usize) {
+    let Some(dirs) = now.as_mut().filter(|_| !more.is_empty()).map(Rc::make_mut) else { return };
     for path in more {
         if !dirs.contains(&path) {
             dirs.push(path);
         }
     }
-    if dirs.len() > MOST {
+    if dirs.len() > most {
         *now = None;
     }
 }

@@ -2,16 +2,39 @@
 
 use super::names;
 use super::paths::is_known;
-use super::program::{self, Reading, basename};
+use super::program::{Grammar, Reading, basename};
 use crate::shell::{Command, Function, Hidden, Line, Word};
 use crate::spec::{CommandFacts, Spec};
 
 /// Returns the command's text that patterns are matched against: words with single blanks between them, a blank in a
 /// word shown by its sign (`␠`, `␤`, `␉`) so that two words never read as one.
 pub(super) fn text(assigned: &[(String, String)], words: &[Word]) -> String {
-    let shown = |text: &str| text.replace(' ', "␠").replace('\n', "␤").replace('\t', "␉");
-    let assigned = assigned.iter().map(|(name, value)| format!("{name}={}", shown(value)));
-    assigned.chain(words.iter().map(|word| shown(&word.text))).collect::<Vec<_>>().join(" ")
+    let length: usize = words.iter().map(|word| word.text.len() + 1).sum();
+    let mut text = String::with_capacity(length);
+    for (name, value) in assigned {
+        text.push_str(name);
+        text.push('=');
+        show(value, &mut text);
+        text.push(' ');
+    }
+    for word in words {
+        show(&word.text, &mut text);
+        text.push(' ');
+    }
+    text.pop();
+    text
+}
+
+fn show(part: &str, text: &mut String) {
+    if !part.contains([' ', '\n', '\t']) {
+        return text.push_str(part);
+    }
+    text.extend(part.chars().map(|sign| match sign {
+        ' ' => '␠',
+        '\n' => '␤',
+        '\t' => '␉',
+        other => other,
+    }));
 }
 
 /// Returns the assignments in front of a command.
@@ -21,15 +44,15 @@ pub(super) fn assigned(command: &Command) -> Vec<(String, String)> {
 
 /// Returns the facts of one spelling of a command.
 pub(super) fn command_facts(
-    spec: &Spec,
+    spec: &Grammar<'_>,
     line: &Line,
     command: &Command,
     words: &[Word],
 ) -> CommandFacts {
-    let reading = program::read(&spec.wrappers, words);
+    let reading = spec.read(words);
     let script = reading.script();
     let first = words.first().map(|word| word.text.as_str()).unwrap_or_default();
-    let Reading { arguments, globals, verbs, risks, .. } = reading;
+    let Reading { arguments, globals, verbs, risks, .. } = &*reading;
     let values = globals.values.iter().chain(&arguments.values);
     let operands: Vec<String> = arguments.operands.iter().map(|word| word.text.clone()).collect();
     CommandFacts {
@@ -40,14 +63,14 @@ pub(super) fn command_facts(
         verb: verbs.first().or(operands.first()).cloned().unwrap_or_default(),
         flags: globals.flags.iter().chain(&arguments.flags).cloned().collect(),
         values: values.map(|(name, value)| format!("{name}={}", value.text)).collect(),
-        operands: verbs.into_iter().skip(1).chain(operands).collect(),
-        risks,
+        operands: verbs.iter().skip(1).cloned().chain(operands).collect(),
+        risks: risks.clone(),
         script,
         assigns: command.assignments.iter().map(|each| each.name.clone()).collect(),
         feeds: programs(line, command, command.feeds.clone()),
         fed_by: programs(line, command, command.fed_by.clone()),
         fed_names: names::fed(spec, line, command),
-        recursion: recursion(line, command).to_string(),
+        recursion: recursion(spec, line, command).to_string(),
     }
 }
 
@@ -59,11 +82,9 @@ fn programs(line: &Line, command: &Command, range: std::ops::Range<usize>) -> Ve
         .collect()
 }
 
-/// In a line with more functions than this, only a function that names itself counts as calling itself.
-const MOST_FUNCTIONS: usize = 64;
-
 /// Says whether a command calls the function it stands in, by way of others too, and whether each call starts more.
-fn recursion(line: &Line, command: &Command) -> &'static str {
+fn recursion(spec: &Spec, line: &Line, command: &Command) -> &'static str {
+    let most = spec.limits.shell.max_functions;
     let Some(name) = command.words.first().map(|word| word.text.as_str()) else { return "none" };
     let own = |function: &&Function| {
         line.commands
@@ -72,18 +93,18 @@ fn recursion(line: &Line, command: &Command) -> &'static str {
     };
     let within: Vec<&str> =
         line.functions.iter().filter(own).map(|function| function.name.as_str()).collect();
-    if within.is_empty() || !reaches(line, name, &within) {
+    if within.is_empty() || !reaches(line, name, &within, most) {
         return "none";
     }
     let again = |range: std::ops::Range<usize>| {
-        programs(line, command, range).iter().any(|other| reaches(line, other, &within))
+        programs(line, command, range).iter().any(|other| reaches(line, other, &within, most))
     };
     let forks = command.background || again(command.feeds.clone()) || again(command.fed_by.clone());
     if forks { "forks" } else { "once" }
 }
 
 /// Returns whether calling a function comes to calling one of `targets`.
-fn reaches(line: &Line, name: &str, targets: &[&str]) -> bool {
+fn reaches(line: &Line, name: &str, targets: &[&str], most: usize) -> bool {
     let mut seen = vec![name];
     let mut at = 0;
     while let Some(name) = seen.get(at).copied() {
@@ -91,7 +112,7 @@ fn reaches(line: &Line, name: &str, targets: &[&str]) -> bool {
         if targets.contains(&name) {
             return true;
         }
-        if line.functions.len() > MOST_FUNCTIONS {
+        if line.functions.len() > most {
             return false;
         }
         let functions = line.functions.iter().filter(|function| function.name == name);

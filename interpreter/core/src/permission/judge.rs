@@ -2,29 +2,36 @@
 
 mod files;
 
+use super::always::{self, Looked};
 use super::directories::Directories;
 use super::facts::{self, assigned, command_facts, doubts};
 use super::hardline::Floor;
 use super::offers::Offers;
 use super::paths::Roots;
 use super::plain::{Plain, Text, aside, plain};
+use super::program::Grammar;
 use super::rules::{self, Asked, Hit};
 use super::view::{Explanation, Notes, Overruled};
-use super::{Call, Policy, Step, Verdict, World, always, say, wildcard};
+use super::{Call, Policy, Step, Verdict, World, say, wildcard};
 use crate::shell::{Command, Line, Unseen, Word};
 use crate::spec::{
     CallFacts, CommandFacts, Decision, FileAction, MODES, ModeRow, ModeSpec, Record, Rule, Spec,
 };
+use std::collections::HashSet;
 use std::path::PathBuf;
 
 /// Judges a call: what it would do, by whose rule, and what "always" would store.
 pub fn judge(spec: &Spec, policy: &Policy, world: World<'_>, call: &Call) -> Verdict {
-    explain(spec, policy, world, call).verdict
+    look(spec, policy, world, call, Notes::default()).verdict
 }
 
 /// Judges a call and returns what was looked at beside the verdict.
 pub fn explain(spec: &Spec, policy: &Policy, world: World<'_>, call: &Call) -> Explanation {
-    let mut judge = Judge::new(spec, policy, world);
+    look(spec, policy, world, call, Notes::read())
+}
+
+fn look(spec: &Spec, policy: &Policy, world: World<'_>, call: &Call, notes: Notes) -> Explanation {
+    let mut judge = Judge { notes, ..Judge::new(spec, policy, world) };
     judge.call(call);
     judge.explanation(call)
 }
@@ -32,6 +39,7 @@ pub fn explain(spec: &Spec, policy: &Policy, world: World<'_>, call: &Call) -> E
 /// What has been found out about a call so far.
 pub(super) struct Judge<'a> {
     spec: &'a Spec,
+    grammar: Grammar<'a>,
     policy: &'a Policy,
     world: World<'a>,
     roots: Roots,
@@ -40,12 +48,17 @@ pub(super) struct Judge<'a> {
     pub(super) broken: Option<&'a Rule>,
     decision: Decision,
     trace: Vec<Step>,
+    stepped: HashSet<Step>,
     asks: Vec<&'static str>,
     /// A written rule denies some commands.
     denies: bool,
     allowed: bool,
-    /// Length of all nested lines looked at.
+    /// Length of all nested lines looked at, and how many commands and files.
     nested: usize,
+    commands: usize,
+    files: usize,
+    /// The line itself, and what is known of each of its commands.
+    whole: Option<(Line, Vec<Looked>)>,
     inside: Vec<String>,
     outside: Vec<String>,
     writes: Vec<String>,
@@ -70,6 +83,7 @@ impl<'a> Judge<'a> {
     pub(super) fn new(spec: &'a Spec, policy: &'a Policy, world: World<'a>) -> Judge<'a> {
         Judge {
             spec,
+            grammar: Grammar::new(spec),
             policy,
             world,
             roots: Roots::of(&world, &spec.limits.paths),
@@ -77,10 +91,14 @@ impl<'a> Judge<'a> {
             broken: None,
             decision: Decision::Allow,
             trace: Vec::new(),
+            stepped: HashSet::new(),
             asks: Vec::new(),
             denies: rules::denies(&policy.layers, "bash"),
             allowed: true,
             nested: 0,
+            commands: 0,
+            files: 0,
+            whole: None,
             inside: Vec::new(),
             outside: Vec::new(),
             writes: Vec::new(),
@@ -130,7 +148,7 @@ impl<'a> Judge<'a> {
         self.objections += usize::from(then != Decision::Allow);
         let (from, line) = (from.0.to_string(), from.1);
         let step = Step { of: of.to_string(), then, rule: rule.to_string(), from, line };
-        if !self.trace.contains(&step) {
+        if self.stepped.insert(step.clone()) {
             self.trace.push(step);
         }
     }
@@ -157,7 +175,8 @@ impl<'a> Judge<'a> {
         if hit.then == Decision::Ask {
             self.because(if hit.written { "written" } else { unwritten });
         }
-        for over in &hit.over {
+        let read = self.notes.are_read();
+        for over in hit.over.iter().filter(|_| read) {
             let step = Step {
                 of: of.to_string(),
                 then: over.then,
@@ -185,16 +204,38 @@ impl<'a> Judge<'a> {
             let reason = if read { "unseen" } else { "unreadable" };
             self.ask(&text.text, reason, say::unseen(*why));
         }
-        let mut directories = Directories::new(start);
+        let mut directories = Directories::new(start, &self.spec.limits.shell);
+        let mut looked = Vec::new();
         for (index, command) in line.commands.iter().enumerate() {
-            let plain = plain(self.spec, &line, index);
+            self.commands += 1;
+            if self.commands > self.spec.limits.shell.max_commands {
+                self.ask(&text.text, "unreadable", "too_large");
+                break;
+            }
+            let plain = plain(&self.grammar, &line, index);
             let cwds = directories.at(&line, command);
-            self.command(Place { line: &line, command, index, depth }, &plain, cwds.as_deref());
-            directories.after(self.spec, &line, command, &plain, &self.world);
+            let facts = self.command(
+                Place { line: &line, command, index, depth },
+                &plain,
+                cwds.as_ref().map(|cwds| cwds.as_slice()),
+            );
+            directories.after(&self.grammar, &line, command, &plain, &self.world);
+            if depth == 0 {
+                looked.push(Looked { plain, facts });
+            }
+        }
+        if depth == 0 && looked.len() == line.commands.len() {
+            self.whole = Some((line, looked));
         }
     }
 
-    fn command(&mut self, place: Place<'_>, plain: &Plain, cwds: Option<&[PathBuf]>) {
+    /// Looks at one command, and returns its facts as it is written.
+    fn command(
+        &mut self,
+        place: Place<'_>,
+        plain: &Plain,
+        cwds: Option<&[PathBuf]>,
+    ) -> CommandFacts {
         let Place { line, command, index, depth } = place;
         let written = facts::text(&assigned(command), &command.words);
         let assigns_only = [Vec::new()];
@@ -202,7 +243,7 @@ impl<'a> Judge<'a> {
             [_, ..] if command.words.is_empty() => &assigns_only,
             _ => &plain.spellings,
         };
-        let facts_of = |words: &Vec<Word>| command_facts(self.spec, line, command, words);
+        let facts_of = |words: &Vec<Word>| command_facts(&self.grammar, line, command, words);
         let spelled: Vec<CommandFacts> = spellings.iter().map(facts_of).collect();
         let objections = self.objections;
         let outer = self.notes.enter(command, plain, spelled.first());
@@ -216,7 +257,11 @@ impl<'a> Judge<'a> {
             self.against(&written, words, facts, approved);
         }
         for (found, most) in [(&plain.aside, Decision::Deny), (&plain.guessed, Decision::Ask)] {
-            for words in aside(self.spec, found) {
+            let nested = aside(&self.grammar, found);
+            if nested.cut {
+                self.ask(&written, "unreadable", "too_large");
+            }
+            for words in nested.spellings {
                 self.beside(&written, &words, approved, most);
             }
         }
@@ -230,13 +275,14 @@ impl<'a> Judge<'a> {
         for text in &plain.texts {
             self.nested += text.text.len();
             let limits = &self.spec.limits.shell;
-            if depth < limits.max_nested && self.nested <= limits.max_expanded {
+            if depth < limits.max_nested && self.nested <= limits.max_bytes {
                 self.line(text, cwds.map(<[PathBuf]>::to_vec), depth + 1);
             } else {
                 self.ask(&written, "unreadable", "too_deep");
             }
         }
         self.notes.leave(outer);
+        spelled.into_iter().next().unwrap_or_default()
     }
 
     /// What the rules say of the command as it is written. Only this can allow it. Returns whether it was approved.
@@ -272,10 +318,13 @@ impl<'a> Judge<'a> {
     /// Returns whether what was approved may speak of a command: of several targets each has to be approved, and what
     /// runs its input never is.
     fn each_approved(&self, place: Place<'_>, written: &str, spelled: &[CommandFacts]) -> bool {
+        if !rules::has_approvals(&self.policy.layers) {
+            return false;
+        }
         let approved = |text: &str| rules::approves(&self.policy.layers, "bash", text);
         let exact =
             rules::approves_exactly(&self.policy.layers, "bash", &wildcard::escape(written));
-        let targets = always::targets(self.spec, &place.command.words);
+        let targets = always::targets(&self.grammar, &place.command.words);
         let texts = spelled.iter().map(|facts| facts.words.iter().map(String::as_str).collect());
         if always::runs_input(self.spec, place.line, place.command, texts) {
             return false;
@@ -405,7 +454,7 @@ impl<'a> Judge<'a> {
         }
         let offers = std::mem::take(&mut self.offers);
         let always = match self.decision {
-            Decision::Ask => offers.approvals(self.spec, call.command.as_deref()),
+            Decision::Ask => offers.approvals(&self.grammar, self.whole.as_ref()),
             Decision::Allow | Decision::Deny => Vec::new(),
         };
         let say = say::sentence(self.spec, self.decision, self.broken, &said, &self.trace);

@@ -27,7 +27,7 @@ pub use example::row_example;
 pub use hardline::{example, hardline};
 pub use judge::{explain, judge};
 pub use paths::{World, normal};
-pub use plain::{Aside, Plain, Text, plain, plain_texts};
+pub use plain::plain_texts;
 pub use real::{Disk, real};
 pub use rules::{Layer, LayerRule, Scope, default_of};
 pub use say::{about, each_time};
@@ -93,7 +93,7 @@ pub struct Verdict {
 }
 
 /// One thing that was looked at.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
 pub struct Step {
     /// The simple command or path.
     pub of: String,

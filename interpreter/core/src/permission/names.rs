@@ -1,15 +1,15 @@
 //! What a command reads through a pipe: whether it is names of files that the line lets be seen, or any text.
 
-use super::program;
+use super::program::Grammar;
 use crate::shell::{Command, Line, RedirectKind};
-use crate::spec::{Given, Spec};
+use crate::spec::Given;
 
 /// Returns whether all that a command reads through a pipe are names of files in directories that the line names.
-pub(super) fn fed(spec: &Spec, line: &Line, command: &Command) -> bool {
+pub(super) fn fed(spec: &Grammar<'_>, line: &Line, command: &Command) -> bool {
     fed_within(spec, line, command, 0)
 }
 
-fn fed_within(spec: &Spec, line: &Line, command: &Command, depth: usize) -> bool {
+fn fed_within(spec: &Grammar<'_>, line: &Line, command: &Command, depth: usize) -> bool {
     let sources = line.commands.get(command.fed_by.clone()).unwrap_or_default();
     depth < spec.limits.shell.max_nested
         && !sources.is_empty()
@@ -25,8 +25,8 @@ fn has_other_input(command: &Command) -> bool {
     command.redirects.iter().any(|redirect| input(redirect.kind))
 }
 
-fn prints_names(spec: &Spec, line: &Line, source: &Command, depth: usize) -> bool {
-    let reading = program::read(&spec.wrappers, &source.words);
+fn prints_names(spec: &Grammar<'_>, line: &Line, source: &Command, depth: usize) -> bool {
+    let reading = spec.read(&source.words);
     let Some(program) = reading.program else { return false };
     let holds = |given: &Option<Given>| {
         let any = |names: &[String]| reading.arguments.has(names);

@@ -1,8 +1,11 @@
 //! What "always" would store of a call, gathered while the call is judged: what was asked about and no more, and
 //! nothing at all where an answer given now says nothing about the next time.
 
+use super::always::{self, Looked};
 use super::paths::Roots;
-use super::{Approval, always, wildcard};
+use super::program::Grammar;
+use super::{Approval, wildcard};
+use crate::shell::Line;
 use crate::spec::{FileAction, Spec};
 use std::path::Path;
 
@@ -40,10 +43,14 @@ impl Offers {
     }
 
     /// Returns what is to be stored; empty where nothing can be.
-    pub(super) fn approvals(self, spec: &Spec, line: Option<&str>) -> Vec<Approval> {
+    pub(super) fn approvals(
+        self,
+        spec: &Grammar<'_>,
+        whole: Option<&(Line, Vec<Looked>)>,
+    ) -> Vec<Approval> {
         let asked = |index| self.commands.contains(&index);
-        let commands = match line.filter(|_| !self.commands.is_empty()) {
-            Some(line) => always::of_commands(spec, line, asked),
+        let commands = match whole.filter(|_| !self.commands.is_empty() && !self.never) {
+            Some((line, looked)) => always::of(spec, line, looked, asked),
             None => Some(Vec::new()),
         };
         let Some(mut found) = commands.filter(|_| !self.never) else { return Vec::new() };

@@ -92,6 +92,9 @@ pub(super) fn is_address(word: &Word) -> bool {
 
 /// Returns an absolute path without dots and doubled slashes, by its text alone.
 pub fn normal(path: &Path) -> PathBuf {
+    if is_normal(&path.to_string_lossy()) {
+        return path.to_path_buf();
+    }
     let mut normal = PathBuf::from("/");
     for component in path.components() {
         match component {
@@ -103,6 +106,11 @@ pub fn normal(path: &Path) -> PathBuf {
         }
     }
     normal
+}
+
+fn is_normal(path: &str) -> bool {
+    let plain = |part: &str| !matches!(part, "" | "." | "..");
+    path == "/" || path.strip_prefix('/').is_some_and(|rest| rest.split('/').all(plain))
 }
 
 /// Returns the path of a directory of which all is named: `/x/*` and `/x/.*` are `/x`.
@@ -145,16 +153,19 @@ fn glob(path: &Path) -> Option<GlobMatcher> {
 
 /// The world's directories as they are called and as they really are, looked up once.
 pub(super) struct Roots {
-    home: [PathBuf; 2],
+    home: Vec<PathBuf>,
     own: Vec<PathBuf>,
-    project: Option<[PathBuf; 2]>,
+    project: Option<Vec<PathBuf>>,
 }
 
 impl Roots {
     pub(super) fn of(world: &World<'_>, limits: &PathLimits) -> Roots {
         let both = |path: &Path| {
             let text = normal(path);
-            [real(path, world.disk, limits).unwrap_or_else(|| text.clone()), text]
+            let real = real(path, world.disk, limits);
+            let mut both = vec![real.unwrap_or_else(|| text.clone()), text];
+            both.dedup();
+            both
         };
         let own = world.own.iter().flat_map(|path| both(path)).collect();
         Roots { home: both(world.home), own, project: world.project.map(both) }
@@ -228,5 +239,8 @@ fn named(root: &str, rest: &Path) -> String {
 }
 
 fn below<'p>(roots: &[PathBuf], path: &'p Path) -> Option<&'p Path> {
-    roots.iter().find_map(|root| path.strip_prefix(root).ok())
+    let text = path.as_os_str().as_encoded_bytes();
+    // Both are without dots and doubled slashes, so that their texts tell, and most paths are in none of these.
+    let may = |root: &&PathBuf| text.starts_with(root.as_os_str().as_encoded_bytes());
+    roots.iter().filter(may).find_map(|root| path.strip_prefix(root).ok())
 }

@@ -2,7 +2,7 @@
 //! a shell would run read as lines of their own. What it finds counts against a command, never for it.
 
 use super::arguments::{Known, arguments};
-use super::program::{self, basename, is_named};
+use super::program::{Grammar, basename, is_named};
 use super::said;
 use crate::shell::{self, Command, Line, Piece, Word};
 use crate::spec::{Program, Spec};
@@ -12,51 +12,51 @@ use std::collections::BTreeSet;
 
 /// What a command comes down to.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Plain {
+pub(super) struct Plain {
     /// Every spelling; the first is the command as it was written, without assignments and redirects.
-    pub spellings: Vec<Vec<Word>>,
+    pub(super) spellings: Vec<Vec<Word>>,
     /// Texts it runs as shell lines.
-    pub texts: Vec<Text>,
+    pub(super) texts: Vec<Text>,
     /// What it runs elsewhere or later: written rules count against it, not the floor, not rules about files.
-    pub aside: Aside,
+    pub(super) aside: Aside,
     /// What it may be if options that the spec does not know are read another way: a written rule against it asks.
-    pub guessed: Aside,
+    pub(super) guessed: Aside,
     /// It runs something that the line does not show.
-    pub unseen: bool,
+    pub(super) unseen: bool,
     /// It runs a text it reads, and the line does not show that text.
-    pub fed: bool,
+    pub(super) fed: bool,
     /// It has more spellings than the limit lets be looked at.
-    pub cut: bool,
+    pub(super) cut: bool,
 }
 
 /// Spellings and texts that only written rules look at.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Aside {
+pub(super) struct Aside {
     /// Spellings.
-    pub spellings: Vec<Vec<Word>>,
+    pub(super) spellings: Vec<Vec<Word>>,
     /// Texts that a shell runs.
-    pub texts: Vec<Text>,
+    pub(super) texts: Vec<Text>,
 }
 
 /// A text that a shell runs.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Text {
+pub(super) struct Text {
     /// The text, as far as it is known.
-    pub text: String,
+    pub(super) text: String,
     /// What it is called with: `$0`, `$1`, ….
-    pub arguments: Vec<Word>,
+    pub(super) arguments: Vec<Word>,
     /// What its commands read, as far as the line says it.
-    pub input: Option<Vec<Piece>>,
+    pub(super) input: Option<Vec<Piece>>,
 }
 
 impl Text {
     /// Returns a text that is called with nothing and reads nothing known.
-    pub fn of(text: &str) -> Text {
+    pub(super) fn of(text: &str) -> Text {
         Text { text: text.to_string(), ..Text::default() }
     }
 
     /// Reads it as a line, arguments and input in their places.
-    pub fn read(&self, spec: &Spec) -> Line {
+    pub(super) fn read(&self, spec: &Spec) -> Line {
         let limits = &spec.limits.shell;
         let mut line = match self.arguments.is_empty() {
             true => shell::read(&self.text, limits),
@@ -75,7 +75,7 @@ impl Text {
 }
 
 /// Returns the spellings of the `index`-th command of a line.
-pub fn plain(spec: &Spec, line: &Line, index: usize) -> Plain {
+pub(super) fn plain(spec: &Grammar<'_>, line: &Line, index: usize) -> Plain {
     let Some(command) = line.commands.get(index) else { return Plain::default() };
     let mut search = Search {
         spec,
@@ -93,35 +93,46 @@ pub fn plain(spec: &Spec, line: &Line, index: usize) -> Plain {
 
 /// Returns the spellings of every command of a line as texts, nested lines included, in order and without repeats.
 pub fn plain_texts(spec: &Spec, line: &str) -> Vec<String> {
-    let words = nested(spec, vec![Text::of(line)], false);
-    let mut texts: Vec<String> = words.iter().map(|words| Line::spelled(words)).collect();
+    let nested = nested(&Grammar::new(spec), vec![Text::of(line)], false);
+    let mut texts: Vec<String> =
+        nested.spellings.iter().map(|words| Line::spelled(words)).collect();
     let mut seen = std::collections::HashSet::new();
     texts.retain(|text| !text.is_empty() && seen.insert(text.clone()));
     texts
 }
 
+/// Spellings of the commands in texts.
+#[derive(Default)]
+pub(super) struct Nested {
+    pub(super) spellings: Vec<Vec<Word>>,
+    /// There is more than the limits let be looked at.
+    pub(super) cut: bool,
+}
+
 /// Returns the spellings that only written rules look at, nested ones included.
-pub(super) fn aside(spec: &Spec, aside: &Aside) -> Vec<Vec<Word>> {
-    let nested = nested(spec, aside.texts.clone(), true);
-    aside.spellings.iter().cloned().chain(nested).collect()
+pub(super) fn aside(spec: &Grammar<'_>, aside: &Aside) -> Nested {
+    let Nested { spellings, cut } = nested(spec, aside.texts.clone(), true);
+    Nested { spellings: aside.spellings.iter().cloned().chain(spellings).collect(), cut }
 }
 
 /// Returns every spelling of every command in these texts and in the texts that those run, `aside` or not.
-fn nested(spec: &Spec, texts: Vec<Text>, aside: bool) -> Vec<Vec<Word>> {
+fn nested(spec: &Grammar<'_>, texts: Vec<Text>, aside: bool) -> Nested {
     let limits = &spec.limits.shell;
-    let mut found = Vec::new();
-    let mut bytes = 0;
+    let mut found = Nested::default();
+    let (mut bytes, mut commands) = (0, 0);
     let mut rest: Vec<(Text, usize)> = texts.into_iter().map(|text| (text, 0)).collect();
     while let Some((text, depth)) = rest.pop() {
+        let line = text.read(spec);
         bytes += text.text.len();
-        if bytes > limits.max_expanded {
+        commands += line.commands.len();
+        if bytes > limits.max_bytes || commands > limits.max_commands {
+            found.cut = true;
             break;
         }
-        let line = text.read(spec);
         for index in 0..line.commands.len() {
             let Plain { spellings, texts, aside: more, .. } = plain(spec, &line, index);
             let more = if aside { more } else { Aside::default() };
-            found.extend(spellings.into_iter().chain(more.spellings));
+            found.spellings.extend(spellings.into_iter().chain(more.spellings));
             let deeper = texts.into_iter().chain(more.texts);
             rest.extend(deeper.filter(|_| depth < limits.max_nested).map(|text| (text, depth + 1)));
         }
@@ -170,8 +181,8 @@ pub(super) enum Standing {
     Guessed,
 }
 
-pub(super) struct Search<'a> {
-    pub(super) spec: &'a Spec,
+pub(super) struct Search<'a, 's> {
+    pub(super) spec: &'a Grammar<'s>,
     line: &'a Line,
     command: &'a Command,
     index: usize,
@@ -182,7 +193,7 @@ pub(super) struct Search<'a> {
     input: OnceCell<Option<Vec<Piece>>>,
 }
 
-impl Search<'_> {
+impl Search<'_, '_> {
     fn run(&mut self) {
         self.variants();
         for standing in [Standing::Sure, Standing::Aside, Standing::Guessed] {
@@ -234,7 +245,12 @@ impl Search<'_> {
 
     /// Returns what the line sets `$1`, `$2`, … to before this command.
     fn given(&self) -> Option<Vec<Word>> {
+        let asks =
+            |word: &Word| word.pieces.iter().any(|piece| matches!(piece, Piece::Variable(_)));
         let before = self.line.commands.get(..self.index)?;
+        if !self.command.words.iter().any(asks) {
+            return None;
+        }
         let sets = |words: &&Vec<Word>| {
             let name = words.first().map(|word| word.text.as_str()).unwrap_or_default();
             self.spec.wrappers.setters.iter().any(|setter| setter == name)
@@ -287,11 +303,11 @@ impl Search<'_> {
         if name != program.text && !name.is_empty() {
             return self.add(after(Word::of(name), rest));
         }
-        let reading = program::read(&self.spec.wrappers, words);
+        let reading = self.spec.read(words);
         let targets = reading.program.filter(|program| program.targets);
-        let targets = targets.map(|_| reading.arguments.operands).unwrap_or_default();
-        if let Some(bare) = reading.bare {
-            self.add(bare);
+        let targets = targets.map(|_| reading.arguments.operands.clone()).unwrap_or_default();
+        if let Some(bare) = &reading.bare {
+            self.add(bare.clone());
         }
         let spec = self.spec;
         for wrapper in spec.wrappers.starting(name) {
@@ -302,7 +318,7 @@ impl Search<'_> {
             }
         }
         self.standing = self.standing.max(Standing::Aside);
-        for from in 0..targets.len().min(MOST_TARGETS) {
+        for from in 0..targets.len().min(spec.limits.shell.max_targets) {
             self.add(after(Word::of(name), targets.get(from..).unwrap_or_default()));
         }
         self.standing = Standing::Guessed;
@@ -313,6 +329,9 @@ impl Search<'_> {
     fn without_unknown(&mut self, program: &Word, rest: &[Word]) {
         let is_unknown =
             |piece: &&Piece| matches!(piece, Piece::Variable(_) | Piece::Hidden(..) | Piece::Doubt);
+        if !program.pieces.iter().any(|piece| is_unknown(&piece)) && !program.pieces.is_empty() {
+            return;
+        }
         if program.pieces.iter().all(|piece| is_unknown(&piece)) && !program.quoted {
             return self.add(rest.to_vec());
         }
@@ -328,9 +347,10 @@ impl Search<'_> {
         let Ok(glob) = Glob::new(pattern) else { return };
         let glob = glob.compile_matcher();
         let spec = self.spec;
+        let most = spec.limits.shell.max_globbed;
         let fits = spec.wrappers.names().filter(|name| glob.is_match(name));
-        let names: Vec<&str> = fits.take(MOST_GLOBBED + 1).collect();
-        if names.len() <= MOST_GLOBBED {
+        let names: Vec<&str> = fits.take(most + 1).collect();
+        if names.len() <= most {
             names.into_iter().for_each(|name| self.add(after(Word::of(name), rest)));
         }
     }
@@ -345,7 +365,7 @@ impl Search<'_> {
             let program = spec.wrappers.program(&key);
             let is = |names: &[String]| names.iter().any(|each| is_named(each, &key));
             let wraps = spec.wrappers.starting(name).any(|wrapper| is(&wrapper.programs));
-            if program.map_or(wraps, |program| !program.verbs) || at > MOST_VERBS {
+            if program.map_or(wraps, |program| !program.verbs) || at > spec.limits.shell.max_verbs {
                 return;
             }
             if word.text.starts_with(['-', '+']) {
@@ -364,7 +384,8 @@ impl Search<'_> {
         let words = words.get(skipped..).unwrap_or_default();
         let without = arguments(Known::only(&options), words);
         let unknown = without.flags.iter().filter(|flag| !Known::only(&options).names(flag));
-        let unknown: BTreeSet<String> = unknown.take(MOST_UNKNOWN).cloned().collect();
+        let unknown: BTreeSet<String> =
+            unknown.take(self.spec.limits.shell.max_unknown).cloned().collect();
         options.value.extend(unknown);
         let with = arguments(Known::only(&options), words);
         for found in [without, with] {
@@ -372,16 +393,6 @@ impl Search<'_> {
         }
     }
 }
-
-/// Programs have no more verbs in a row than this, and no more targets of a command are told apart.
-const MOST_VERBS: usize = 4;
-const MOST_TARGETS: usize = 16;
-
-/// A glob that more known programs fit says nothing of which it is.
-const MOST_GLOBBED: usize = 64;
-
-/// No more options of one command are read another way.
-const MOST_UNKNOWN: usize = 32;
 
 fn after(program: Word, rest: &[Word]) -> Vec<Word> {
     std::iter::once(program).chain(rest.iter().cloned()).collect()

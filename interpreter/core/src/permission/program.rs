@@ -3,8 +3,42 @@
 use super::arguments::{Arguments, Known, arguments};
 use super::script;
 use crate::shell::Word;
-use crate::spec::{Effect, FileAction, Operands, Options, Program, Which, Wrappers};
+use crate::spec::{Effect, FileAction, Operands, Options, Program, Spec, Which, Wrappers};
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::ops::Deref;
+use std::rc::Rc;
 use std::sync::LazyLock;
+
+/// The spec, and commands read by it, each once: a command is looked at for its facts, its files and its spellings.
+pub(super) struct Grammar<'s> {
+    spec: &'s Spec,
+    read: RefCell<HashMap<Vec<Word>, Rc<Reading<'s>>>>,
+}
+
+impl Deref for Grammar<'_> {
+    type Target = Spec;
+
+    fn deref(&self) -> &Spec {
+        self.spec
+    }
+}
+
+impl<'s> Grammar<'s> {
+    pub(super) fn new(spec: &'s Spec) -> Grammar<'s> {
+        Grammar { spec, read: RefCell::default() }
+    }
+
+    /// Reads a command's words; the first is the program.
+    pub(super) fn read(&self, words: &[Word]) -> Rc<Reading<'s>> {
+        if let Some(reading) = self.read.borrow().get(words) {
+            return Rc::clone(reading);
+        }
+        let reading = Rc::new(read(&self.spec.wrappers, words));
+        self.read.borrow_mut().insert(words.to_vec(), Rc::clone(&reading));
+        reading
+    }
+}
 
 /// A command read by the grammar of its program.
 #[derive(Debug, Default)]
@@ -44,8 +78,7 @@ fn known(program: &Program) -> Known<'_> {
     }
 }
 
-/// Reads a command's words; the first is the program.
-pub(super) fn read<'s>(wrappers: &'s Wrappers, words: &[Word]) -> Reading<'s> {
+fn read<'s>(wrappers: &'s Wrappers, words: &[Word]) -> Reading<'s> {
     let mut key = words.first().map(|word| basename(&word.text)).unwrap_or_default().to_string();
     let mut reading = Reading::default();
     let mut spelled: Vec<Word> = words.first().cloned().into_iter().collect();

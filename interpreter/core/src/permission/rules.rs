@@ -158,6 +158,11 @@ pub(super) fn lookup(spec: &Spec, layers: &[Layer], asked: Asked<'_>) -> Option<
     }
 }
 
+/// Returns whether anything was approved in the session.
+pub(super) fn has_approvals(layers: &[Layer]) -> bool {
+    layers.iter().any(|layer| layer.scope == Scope::Session)
+}
+
 /// Returns what was approved in the session for a tool.
 fn approvals<'l>(layers: &'l [Layer], tool: &'l str) -> impl Iterator<Item = &'l LayerRule> {
     let session = layers.iter().filter(|layer| layer.scope == Scope::Session);

@@ -1,13 +1,13 @@
 //! What the commands of a line print, as far as the line itself says it: what a pipe, a substitution or `<(…)` hands
 //! on. Nothing is run; what is not said here is not known.
 
-use super::program::{self, basename};
+use super::program::{Grammar, basename};
 use crate::shell::{self, Command, Hidden, Line, Piece, Redirect, RedirectKind, Word};
-use crate::spec::{Says, Spec};
+use crate::spec::Says;
 
 /// Returns what a command reads: a document, `< <(…)`, or what the commands before it in the pipe say.
 pub(super) fn input(
-    spec: &Spec,
+    spec: &Grammar<'_>,
     line: &Line,
     command: &Command,
     depth: usize,
@@ -32,13 +32,21 @@ pub(super) fn input(
 
 /// Returns a command's words with the lines that the line reads into variables before it in place of them: one list of
 /// words for each line.
-pub(super) fn taken(spec: &Spec, line: &Line, index: usize, words: &[Word]) -> Vec<Vec<Word>> {
+pub(super) fn taken(
+    spec: &Grammar<'_>,
+    line: &Line,
+    index: usize,
+    words: &[Word],
+) -> Vec<Vec<Word>> {
+    if !words.iter().any(|word| word.text.starts_with('$')) {
+        return Vec::new();
+    }
     let before = line.commands.get(..index).unwrap_or_default();
     let takes = |command: &&Command| {
         let name = command.words.first().map(|word| word.text.as_str()).unwrap_or_default();
         let used =
-            command.words.iter().skip(1).any(|taken| words.iter().any(|word| uses(word, taken)));
-        spec.wrappers.takers.iter().any(|taker| taker == name) && used
+            || command.words.iter().skip(1).any(|taken| words.iter().any(|word| uses(word, taken)));
+        spec.wrappers.takers.iter().any(|taker| taker == name) && used()
     };
     let Some(taker) = before.iter().rev().find(takes) else { return Vec::new() };
     let Some(said) = input(spec, line, taker, 0) else { return Vec::new() };
@@ -59,11 +67,8 @@ pub(super) fn taken(spec: &Spec, line: &Line, index: usize, words: &[Word]) -> V
         });
         each.collect()
     };
-    lines(&said).iter().take(MOST_LINES).map(put).collect()
+    lines(&said).iter().take(spec.limits.shell.max_lines).map(put).collect()
 }
-
-/// No more lines that a variable is read from are told apart.
-const MOST_LINES: usize = 16;
 
 /// Returns whether a word is a variable of that name.
 fn uses(word: &Word, name: &Word) -> bool {
@@ -92,7 +97,7 @@ pub(super) fn lines(said: &[Piece]) -> Vec<Word> {
 }
 
 /// Returns what the command inside a word `<(…)` prints.
-pub(super) fn process(spec: &Spec, word: &Word, depth: usize) -> Option<Vec<Piece>> {
+pub(super) fn process(spec: &Grammar<'_>, word: &Word, depth: usize) -> Option<Vec<Piece>> {
     match word.pieces.as_slice() {
         [Piece::Hidden(Hidden::Substitution, raw)] => {
             substituted(spec, raw.strip_prefix("<(")?.strip_suffix(')')?, depth)
@@ -102,7 +107,7 @@ pub(super) fn process(spec: &Spec, word: &Word, depth: usize) -> Option<Vec<Piec
 }
 
 /// Returns the words with what their substitutions say in place of them; `None` if that changes nothing.
-pub(super) fn resolved(spec: &Spec, words: &[Word], depth: usize) -> Option<Vec<Word>> {
+pub(super) fn resolved(spec: &Grammar<'_>, words: &[Word], depth: usize) -> Option<Vec<Word>> {
     let hides = words.iter().any(|word| word.hides(Hidden::Substitution));
     if !hides || depth >= spec.limits.shell.max_nested {
         return None;
@@ -129,7 +134,7 @@ pub(super) fn resolved(spec: &Spec, words: &[Word], depth: usize) -> Option<Vec<
     changed.then_some(found)
 }
 
-fn said_in(spec: &Spec, piece: &Piece, depth: usize) -> Option<Vec<Piece>> {
+fn said_in(spec: &Grammar<'_>, piece: &Piece, depth: usize) -> Option<Vec<Piece>> {
     let Piece::Hidden(Hidden::Substitution, raw) = piece else { return None };
     let inner = raw.strip_prefix("$(").and_then(|raw| raw.strip_suffix(')')).map(String::from);
     let ticks = || raw.strip_prefix('`').and_then(|raw| raw.strip_suffix('`'));
@@ -141,7 +146,7 @@ fn said_in(spec: &Spec, piece: &Piece, depth: usize) -> Option<Vec<Piece>> {
     Some(pieces)
 }
 
-fn substituted(spec: &Spec, text: &str, depth: usize) -> Option<Vec<Piece>> {
+fn substituted(spec: &Grammar<'_>, text: &str, depth: usize) -> Option<Vec<Piece>> {
     if depth >= spec.limits.shell.max_nested {
         return None;
     }
@@ -152,7 +157,7 @@ fn substituted(spec: &Spec, text: &str, depth: usize) -> Option<Vec<Piece>> {
 
 /// Returns what commands print one after the other; those of which nothing is known are left out.
 fn printed<'l>(
-    spec: &Spec,
+    spec: &Grammar<'_>,
     line: &Line,
     commands: impl Iterator<Item = &'l Command>,
     depth: usize,
@@ -186,16 +191,16 @@ fn writes(redirect: &Redirect) -> bool {
 }
 
 /// Returns whether a program prints what it reads, and reads no file instead.
-fn passes(spec: &Spec, name: &str, words: &[Word]) -> bool {
+fn passes(spec: &Grammar<'_>, name: &str, words: &[Word]) -> bool {
     let listed = spec.wrappers.passers.iter().any(|passer| passer == name);
-    let reading = listed.then(|| program::read(&spec.wrappers, words));
+    let reading = listed.then(|| spec.read(words));
     reading.is_some_and(|reading| {
         let only_writes = reading.program.is_some_and(|program| !program.effects.is_empty());
         only_writes || reading.files().iter().all(|(_, word)| word.text == "-")
     })
 }
 
-fn said(says: Says, spec: &Spec, words: &[Word], here: &[Piece]) -> Vec<Piece> {
+fn said(says: Says, spec: &Grammar<'_>, words: &[Word], here: &[Piece]) -> Vec<Piece> {
     let program = words.first().and_then(|word| spec.wrappers.program(basename(&word.text)));
     let letters = program.map(|program| program.options.letters.as_str());
     let option = |word: &&Word| {
@@ -218,7 +223,7 @@ fn said(says: Says, spec: &Spec, words: &[Word], here: &[Piece]) -> Vec<Piece> {
         Says::Starts => {
             let end = Piece::Text("\n".into());
             let starts = starts(spec, words).into_iter();
-            starts.flat_map(|word| word.pieces.into_iter().chain([end.clone()])).collect()
+            starts.flat_map(|word| [word.pieces.as_slice(), &[end.clone()]].concat()).collect()
         }
     };
     pieces.push(Piece::Text("\n".into()));
@@ -232,7 +237,7 @@ fn lists_itself(words: &[Word]) -> bool {
 }
 
 /// Returns where a search starts; nothing if it chooses among what it finds.
-fn starts(spec: &Spec, words: &[Word]) -> Vec<Word> {
+fn starts(spec: &Grammar<'_>, words: &[Word]) -> Vec<Word> {
     let name = words.first().map(|word| basename(&word.text)).unwrap_or_default();
     let chooses = |word: &Word| {
         let named = spec.wrappers.starting(name).flat_map(|wrapper| &wrapper.filters);
@@ -241,7 +246,7 @@ fn starts(spec: &Spec, words: &[Word]) -> Vec<Word> {
     if words.iter().any(chooses) {
         return Vec::new();
     }
-    program::read(&spec.wrappers, words).arguments.operands
+    spec.read(words).arguments.operands.clone()
 }
 
 fn joined(words: impl Iterator<Item = Vec<Piece>>) -> Vec<Piece> {

@@ -5,9 +5,6 @@ use crate::say::{filled, say};
 use crate::shell::Unseen;
 use crate::spec::{DEFAULTS, Decision, MODES, Rule, Spec};
 
-/// Characters shown of a command.
-const SHOWN: usize = 120;
-
 /// Returns the name of a reason why a line could not be followed.
 pub(super) fn unseen(why: Unseen) -> &'static str {
     match why {
@@ -56,7 +53,8 @@ pub fn about(spec: &Spec, step: &Step) -> String {
         MODES => "mode",
         _ => "rule",
     };
-    let shown = Step { of: step.of.chars().take(SHOWN).collect(), ..step.clone() };
+    let shown =
+        Step { of: step.of.chars().take(spec.limits.shell.shown_chars).collect(), ..step.clone() };
     let default = spec
         .defaults
         .iter()

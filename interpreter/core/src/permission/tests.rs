@@ -181,6 +181,26 @@ fn large_lines_are_judged() {
     }
 }
 
+#[test]
+fn what_is_beyond_a_limit_is_asked_about_each_time() {
+    let limits = &SPEC.limits.shell;
+    let names = |count: usize| (0..count).map(|at| format!("f{at} ")).collect::<String>();
+    for (line, allowed) in [
+        ("echo a; ".repeat(limits.max_commands), true),
+        ("echo a; ".repeat(limits.max_commands + 1), false),
+        (format!("cat {}", names(limits.max_files)), true),
+        (format!("cat {}", names(limits.max_files + 1)), false),
+        ("x=$x$x\n".repeat(9), true),
+        (format!("x={}\n{}", "a".repeat(99), "x=$x$x\n".repeat(9)), false),
+    ] {
+        for mode in ["manual", "auto"] {
+            let verdict = judged(mode, Vec::new(), &line);
+            let expected = if allowed { Decision::Allow } else { Decision::Ask };
+            assert_eq!((verdict.decision, verdict.always), (expected, vec![]), "{mode} {line:.40}");
+        }
+    }
+}
+
 proptest! {
     #[test]
     fn judging_never_panics(parts in proptest::collection::vec(prop_oneof![

@@ -2,12 +2,12 @@
 
 use super::arguments::{Arguments, Known, arguments};
 use super::plain::{Search, Standing, Text};
-use super::program::{self, is_named};
+use super::program::is_named;
 use super::said;
 use crate::shell::{Line, Piece, Word};
 use crate::spec::{Effect, FileAction, Input, Keyed, Runs, Wrapper};
 
-impl Search<'_> {
+impl Search<'_, '_> {
     /// Adds what a wrapper runs; `front` are the words that name it.
     pub(super) fn unwrap(&mut self, wrapper: &Wrapper, front: &[Word], words: &[Word]) {
         let outer = self.standing;
@@ -167,7 +167,7 @@ impl Search<'_> {
 
     /// Returns whether a command changes modes or owners.
     fn alters(&self, command: &[Word]) -> bool {
-        let program = program::read(&self.spec.wrappers, command).program;
+        let program = self.spec.read(command).program;
         let alters = |effect: &Effect| effect.action == FileAction::Alter;
         program.is_some_and(|program| program.effects.iter().any(alters))
     }
@@ -180,8 +180,8 @@ impl Search<'_> {
         };
         let before = words.get(..first).unwrap_or_default();
         let chosen = before.iter().any(|word| named(word, &wrapper.filters));
-        let reading = program::read(&self.spec.wrappers, &[front, before].concat());
-        let mut starts = reading.arguments.operands;
+        let reading = self.spec.read(&[front, before].concat());
+        let mut starts = reading.arguments.operands.clone();
         if starts.is_empty() {
             starts.push(Word::of("."));
         }
@@ -272,7 +272,7 @@ fn below(directory: &Word, words: &[Word]) -> Vec<Word> {
         if stays {
             return word.clone();
         }
-        Word::made([directory.with("/").pieces, word.pieces.clone()].concat(), true)
+        Word::made([directory.with("/").pieces.as_slice(), &word.pieces].concat(), true)
     });
     each.collect()
 }

@@ -85,7 +85,7 @@ pub struct FileView {
 }
 
 /// A rule that matched but does not count.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
 pub struct Overruled {
     /// What it says, and to what.
     #[serde(flatten)]
@@ -97,6 +97,8 @@ pub struct Overruled {
 /// Where what is found out about a call is noted.
 #[derive(Debug, Default)]
 pub(super) struct Notes {
+    /// Somebody will read them.
+    read: bool,
     commands: Vec<CommandView>,
     files: Vec<FileView>,
     unseen: Vec<&'static str>,
@@ -106,6 +108,16 @@ pub(super) struct Notes {
 }
 
 impl Notes {
+    /// Returns notes that somebody will read; others stay empty.
+    pub(super) fn read() -> Notes {
+        Notes { read: true, ..Notes::default() }
+    }
+
+    /// Returns whether somebody will read them.
+    pub(super) fn are_read(&self) -> bool {
+        self.read
+    }
+
     /// Begins a command: what is noted next is about it. Returns the one around it, which `leave` takes.
     pub(super) fn enter(
         &mut self,
@@ -113,6 +125,9 @@ impl Notes {
         plain: &Plain,
         facts: Option<&CommandFacts>,
     ) -> Outer {
+        if !self.read {
+            return Outer(None);
+        }
         let within = self.at.replace(self.commands.len());
         self.commands.push(CommandView { within, ..seen(command, plain, facts) });
         Outer(within)
@@ -125,19 +140,25 @@ impl Notes {
 
     /// Notes a file.
     pub(super) fn file(&mut self, file: FileView) {
+        if !self.read {
+            return;
+        }
         let here = self.at.and_then(|at| self.commands.get_mut(at));
         here.map_or(&mut self.files, |command| &mut command.files).push(file);
     }
 
     /// Notes why something cannot be seen.
     pub(super) fn unseen(&mut self, why: &'static str) {
+        if !self.read {
+            return;
+        }
         let here = self.at.and_then(|at| self.commands.get_mut(at));
         here.map_or(&mut self.unseen, |command| &mut command.unseen).push(why);
     }
 
     /// Notes a rule that matched and does not count.
     pub(super) fn overruled(&mut self, overruled: Overruled) {
-        if !self.overruled.contains(&overruled) {
+        if self.read {
             self.overruled.push(overruled);
         }
     }
@@ -150,6 +171,7 @@ impl Notes {
         }
         once(&mut self.files);
         once(&mut self.unseen);
+        once(&mut self.overruled);
         let Notes { commands, files, unseen, overruled, .. } = self;
         Explanation { verdict, commands, files, unseen, overruled, row }
     }

@@ -2,12 +2,15 @@
 
 /// Returns whether `pattern` matches the whole of `text`. `x *` matches a bare `x` too.
 pub(super) fn matches(pattern: &str, text: &str) -> bool {
-    let tokens = tokens(pattern);
-    let bare = match tokens.as_slice() {
-        [front @ .., Token::Sign(' '), Token::Any] => whole(front, text),
-        _ => false,
-    };
-    bare || whole(&tokens, text)
+    whole(pattern, text) || bare(pattern).is_some_and(|bare| whole(bare, text))
+}
+
+/// Returns what stands in front of a pattern's last ` *`, if it ends so.
+fn bare(pattern: &str) -> Option<&str> {
+    let front = pattern.strip_suffix(" *")?;
+    let escapes = front.len() - front.trim_end_matches('\\').len();
+    // An escaped blank is a blank.
+    if escapes % 2 == 1 { front.strip_suffix('\\') } else { Some(front) }
 }
 
 /// Returns `text` as a pattern that matches nothing else.
@@ -22,50 +25,59 @@ pub(super) fn escape(text: &str) -> String {
     pattern
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Token {
-    Sign(char),
-    One,
-    Any,
-}
-
-fn tokens(pattern: &str) -> Vec<Token> {
-    let mut tokens = Vec::new();
-    let mut signs = pattern.chars();
-    while let Some(sign) = signs.next() {
-        tokens.push(match sign {
-            '*' => Token::Any,
-            '?' => Token::One,
-            '\\' => Token::Sign(signs.next().unwrap_or('\\')),
-            other => Token::Sign(other),
-        });
-    }
-    tokens
-}
-
-/// The usual two cursors: after a mismatch the last `*` takes one sign more.
-fn whole(tokens: &[Token], text: &str) -> bool {
-    let (mut rest, mut at) = (text.chars(), 0);
-    let mut star: Option<(usize, std::str::Chars<'_>)> = None;
+/// The usual two cursors, over bytes: after a mismatch the last `*` takes more.
+fn whole(pattern: &str, text: &str) -> bool {
+    let (pattern, text) = (pattern.as_bytes(), text.as_bytes());
+    let (mut at, mut here) = (0, 0);
+    // Behind the last `*`, and how much of the text is before that.
+    let mut star: Option<(usize, usize)> = None;
     loop {
-        let mut ahead = rest.clone();
-        match (tokens.get(at), ahead.next()) {
-            (Some(Token::Any), _) => {
-                star = Some((at, rest.clone()));
-                at += 1;
+        let step = match pattern.get(at) {
+            Some(b'*') => {
+                star = Some((at + 1, here));
+                Some((at + 1, here))
             }
-            (Some(Token::One), Some(_)) => (rest, at) = (ahead, at + 1),
-            (Some(Token::Sign(sign)), Some(next)) if *sign == next => (rest, at) = (ahead, at + 1),
-            (None, None) => return true,
-            _ => {
-                let Some((back, mut from)) = star.take() else { return false };
-                if from.next().is_none() {
-                    return false;
-                }
-                star = Some((back, from.clone()));
-                (rest, at) = (from, back + 1);
+            Some(b'?') => sign_at(text, here).map(|length| (at + 1, here + length)),
+            Some(_) => {
+                let (sign, width) = literal(pattern, at);
+                (text.get(here) == sign).then_some((at + width, here + 1))
             }
-        }
+            None if here == text.len() || star == Some((at, here)) => return true,
+            None => None,
+        };
+        (at, here) = match step {
+            Some(next) => next,
+            None => {
+                let Some((behind, from)) = star else { return false };
+                let Some(next) = retry(pattern, behind, text, from) else { return false };
+                star = Some((behind, next));
+                (behind, next)
+            }
+        };
+    }
+}
+
+/// Returns the byte that a pattern stands for at a place, and how many it takes there.
+fn literal(pattern: &[u8], at: usize) -> (Option<&u8>, usize) {
+    match pattern.get(at) {
+        Some(b'\\') if at + 1 < pattern.len() => (pattern.get(at + 1), 2),
+        sign => (sign, 1),
+    }
+}
+
+/// Returns how many bytes the sign at a place of a text takes.
+fn sign_at(text: &[u8], at: usize) -> Option<usize> {
+    let rest = text.get(at..).filter(|rest| !rest.is_empty())?;
+    Some(1 + rest.iter().skip(1).take_while(|byte| **byte & 0xC0 == 0x80).count())
+}
+
+/// Returns where a `*` may end next, that took all before `from` already.
+fn retry(pattern: &[u8], behind: usize, text: &[u8], from: usize) -> Option<usize> {
+    let next = from + sign_at(text, from)?;
+    match (pattern.get(behind), literal(pattern, behind)) {
+        (Some(b'?' | b'*') | None, _) => Some(next),
+        (_, (Some(sign), _)) => memchr::memchr(*sign, text.get(next..)?).map(|more| next + more),
+        (_, (None, _)) => None,
     }
 }
 
@@ -90,6 +102,19 @@ mod tests {
             ("a\\*", "ab", false),
             ("*a*b*c", "xaybzc", true),
             ("*a*b*c", "xaybz", false),
+            ("a\\ *", "a", true),
+            ("a\\ *", "a b", true),
+            ("a\\\\ *", "a\\", true),
+            ("a\\", "a\\", true),
+            ("?*", "", false),
+            ("é?", "éé", true),
+            ("*?é", "éé", true),
+            ("*é", "aé", true),
+            ("*??é", "éé", false),
+            ("**", "", true),
+            ("a*b*", "a b c", true),
+            ("a*b*", "a c", false),
+            ("*\\*c", "a*b*c", true),
         ] {
             assert_eq!(matches(pattern, text), expected, "{pattern} {text}");
         }

@@ -1,6 +1,5 @@
 //! Compound commands: groups, subshells, conditions, loops, cases, functions and `[[ ]]`.
 
-use super::expand;
 use super::reader::Reader;
 use super::words::Until;
 use super::{Command, Function, Hidden, Piece, RedirectKind, Unseen, Word};
@@ -56,8 +55,7 @@ impl Reader<'_, '_> {
         let mut command = self.begin(from);
         let inner = self.text.get(from..self.at).unwrap_or_default().to_string();
         let why = if harmless { Hidden::Expansion } else { Hidden::Arithmetic };
-        command.words =
-            vec![Word::of("(("), expand::finish(vec![Piece::Hidden(why, inner)], false)];
+        command.words = vec![Word::of("(("), Word::made(vec![Piece::Hidden(why, inner)], false)];
         self.out.line.commands.push(command);
     }
 
@@ -154,12 +152,12 @@ impl Reader<'_, '_> {
         if self.begins_arithmetic() {
             self.arithmetic_command(self.at);
         } else {
-            let name = self.single_word(Until::Blank).text;
+            let name = self.single_word(Until::Blank).text.clone();
             self.skip_lines();
             let words = if self.at_keyword("in") { self.loop_words() } else { Vec::new() };
             let values: Vec<Vec<Piece>> = words
                 .into_iter()
-                .flat_map(|word| std::iter::once(word.pieces).chain(word.also))
+                .flat_map(|word| [std::slice::from_ref(&word.pieces), &word.also].concat())
                 .collect();
             let few = values.len() <= self.out.limits.max_spellings;
             if values_known && few && !values.is_empty() {
@@ -233,7 +231,7 @@ impl Reader<'_, '_> {
 
     fn function(&mut self) {
         self.skip_blanks();
-        let name = self.single_word(Until::Blank).text;
+        let name = self.single_word(Until::Blank).text.clone();
         self.skip_blanks();
         if self.eat('(') {
             self.skip_blanks();
@@ -304,7 +302,7 @@ impl Reader<'_, '_> {
         if command.words.iter().any(compares) {
             let evaluates = command.words.iter().any(|word| self.evaluates(&word.text));
             let hidden = Piece::Hidden(Hidden::Arithmetic, String::new());
-            command.words.extend(evaluates.then(|| expand::finish(vec![hidden], false)));
+            command.words.extend(evaluates.then(|| Word::made(vec![hidden], false)));
         }
     }
 }

@@ -113,7 +113,7 @@ impl Reader<'_, '_> {
             }
             Some('-' | '=' | '+' | '?') if plain => self.alternative(atoms, &name, quoted),
             _ => {
-                let operation = self.single_word(Until::Brace).text;
+                let operation = self.single_word(Until::Brace).text.clone();
                 self.close_brace();
                 let counts = operation.starts_with(':') && self.evaluates(&operation);
                 let runs = prefix == Some('!') || counts || reads_value_as_code(&operation);
@@ -153,7 +153,9 @@ impl Reader<'_, '_> {
         let known = match (sign, &value) {
             (Some('?'), None) => false,
             (Some('+'), None) => word.pieces.is_empty(),
-            _ if use_word && sign != Some('?') => atoms.splice(vec![word.pieces], quoted, self.out),
+            _ if use_word && sign != Some('?') => {
+                atoms.splice(vec![word.pieces.clone()], quoted, self.out)
+            }
             _ => return self.variable(atoms, name, quoted),
         };
         if !known {

@@ -2,7 +2,9 @@
 
 use super::reader::Out;
 use super::variables::Values;
-use super::{Piece, Unseen, Word};
+use super::{Parts, Piece, Unseen, Word};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::rc::Rc;
 
 /// A part of a word before expansion.
 #[derive(Debug, Clone, PartialEq)]
@@ -240,7 +242,7 @@ impl Assembly {
     fn take(&mut self, quoted: bool) -> Word {
         let also = std::mem::take(&mut self.also);
         self.begun = false;
-        Word { also, ..finish(std::mem::take(&mut self.pieces), quoted) }
+        finish(std::mem::take(&mut self.pieces), also, quoted)
     }
 }
 
@@ -252,9 +254,9 @@ fn push(pieces: &mut Vec<Piece>, piece: Piece) {
     }
 }
 
-/// Returns the word of these pieces, without other values.
-pub(super) fn finish(pieces: Vec<Piece>, quoted: bool) -> Word {
-    let mut text = String::new();
+/// Returns the word of these pieces and other values.
+pub(super) fn finish(pieces: Vec<Piece>, also: Vec<Vec<Piece>>, quoted: bool) -> Word {
+    let mut text = String::with_capacity(pieces.iter().map(size).sum());
     for piece in &pieces {
         match piece {
             Piece::Text(part) | Piece::Glob(part) | Piece::Tilde(part) | Piece::Hidden(_, part) => {
@@ -267,7 +269,9 @@ pub(super) fn finish(pieces: Vec<Piece>, quoted: bool) -> Word {
             Piece::Doubt => {}
         }
     }
-    Word { pieces, also: Vec::new(), text, quoted }
+    let mut hasher = DefaultHasher::new();
+    text.hash(&mut hasher);
+    Word(Rc::new(Parts { pieces, also, text, quoted, hash: hasher.finish() }))
 }
 
 /// A brace's end, and the commas of its own level, by the position of the opening one.

@@ -317,7 +317,9 @@ impl Reader<'_, '_> {
                 let word = expand::single(atoms, self.out);
                 let mut value = after_equals(&word, name);
                 if !raw.get(name.len()..).is_some_and(|rest| rest.starts_with('=')) {
-                    value.pieces.insert(0, Piece::Variable(name.to_string()));
+                    let before = [Piece::Variable(name.to_string())];
+                    let pieces = [before.as_slice(), &value.pieces].concat();
+                    value = expand::finish(pieces, value.also.clone(), value.quoted);
                 }
                 command.assignments.push(Assignment { name: name.to_string(), value });
             }
@@ -343,7 +345,7 @@ impl Reader<'_, '_> {
             }
             for word in self.word() {
                 pieces.push(Piece::Text(" ".into()));
-                pieces.extend(word.pieces);
+                pieces.extend(word.pieces.iter().cloned());
             }
             if self.at == before {
                 self.fail(Unseen::Syntax);
@@ -352,7 +354,7 @@ impl Reader<'_, '_> {
         if !self.eat(')') {
             self.fail(Unseen::Unended);
         }
-        expand::finish(pieces, true)
+        Word::made(pieces, true)
     }
 
     /// Reads a function's body if `name ()` stands here.
@@ -400,7 +402,11 @@ impl Reader<'_, '_> {
             let Some(name) = name_at(&word.text) else { continue };
             match word.text.get(name.len()..) {
                 Some(rest) if declares && rest.starts_with('=') => {
-                    self.out.variables.set(name, vec![after_equals(word, name).pieces], sure);
+                    self.out.variables.set(
+                        name,
+                        vec![after_equals(word, name).pieces.clone()],
+                        sure,
+                    );
                 }
                 Some(rest) if rest.is_empty() || rest.starts_with(['=', '+', '[', '-']) => {
                     self.out.variables.forget(name)
@@ -432,5 +438,5 @@ fn after_equals(word: &Word, name: &str) -> Word {
         pieces
     };
     let also = word.also.iter().map(strip).collect();
-    Word { also, ..expand::finish(strip(&word.pieces), word.quoted) }
+    expand::finish(strip(&word.pieces), also, word.quoted)
 }

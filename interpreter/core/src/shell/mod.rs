@@ -17,7 +17,9 @@ mod words;
 use crate::spec::ShellLimits as Limits;
 use reader::{Out, Reader};
 use serde::Serialize;
-use std::ops::Range;
+use std::hash::{Hash, Hasher};
+use std::ops::{Deref, Range};
+use std::rc::Rc;
 
 /// A line as the shell would take it apart.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -123,9 +125,14 @@ pub enum RedirectKind {
     Document,
 }
 
-/// A word as the program would get it, as far as the line tells.
+/// A word as the program would get it, as far as the line tells. Words are looked at in many spellings of a command, so
+/// a copy shares its parts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Word {
+pub struct Word(Rc<Parts>);
+
+/// What a word consists of.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Parts {
     /// Its parts in order.
     pub pieces: Vec<Piece>,
     /// Other values it takes, from a loop over known words.
@@ -134,6 +141,8 @@ pub struct Word {
     pub text: String,
     /// Some part of it was quoted or escaped.
     pub quoted: bool,
+    /// Of the text, made once: words are looked up far more often than they are read.
+    hash: u64,
 }
 
 /// A part of a word.
@@ -185,6 +194,21 @@ pub enum Unseen {
     ChangedInLoop,
 }
 
+/// By text alone: words that differ in nothing but their parts are rare.
+impl Hash for Word {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_u64(self.hash);
+    }
+}
+
+impl Deref for Word {
+    type Target = Parts;
+
+    fn deref(&self) -> &Parts {
+        &self.0
+    }
+}
+
 impl Word {
     /// Returns true if nothing in it is hidden, guessed or up to a variable. Globs and the person's own `~` are known.
     pub fn is_known(&self) -> bool {
@@ -208,11 +232,7 @@ impl Word {
     /// Returns the word with its `index`-th other value, or as it is if it has none.
     pub fn variant(&self, index: usize) -> Word {
         match index.checked_sub(1).and_then(|other| self.also.get(other)) {
-            Some(pieces) => Word {
-                pieces: pieces.clone(),
-                also: Vec::new(),
-                ..expand::finish(pieces.clone(), self.quoted)
-            },
+            Some(pieces) => Word::made(pieces.clone(), self.quoted),
             None => self.clone(),
         }
     }
@@ -241,22 +261,20 @@ impl Word {
             rest
         };
         let also = self.also.iter().map(cut).collect();
-        Word { also, ..expand::finish(cut(&self.pieces), self.quoted) }
+        expand::finish(cut(&self.pieces), also, self.quoted)
     }
 
     /// Returns the word with `text` behind it.
     pub fn with(&self, text: &str) -> Word {
         let join =
             |pieces: &Vec<Piece>| [pieces.as_slice(), &[Piece::Text(text.to_string())]].concat();
-        Word {
-            also: self.also.iter().map(join).collect(),
-            ..expand::finish(join(&self.pieces), self.quoted)
-        }
+        let also = self.also.iter().map(join).collect();
+        expand::finish(join(&self.pieces), also, self.quoted)
     }
 
     /// Returns a word of these pieces.
     pub fn made(pieces: Vec<Piece>, quoted: bool) -> Word {
-        expand::finish(pieces, quoted)
+        expand::finish(pieces, Vec::new(), quoted)
     }
 
     /// Returns the words that unquoted pieces become: blanks in texts end a word.
@@ -266,11 +284,7 @@ impl Word {
 
     /// Returns a known word of that text.
     pub fn of(text: &str) -> Word {
-        Word {
-            pieces: vec![Piece::Text(text.to_string())],
-            text: text.to_string(),
-            ..Word::default()
-        }
+        Word::made(vec![Piece::Text(text.to_string())], false)
     }
 }
 

@@ -11,6 +11,16 @@ const LIMITS: Limits = Limits {
     max_nested: 8,
     max_spellings: 64,
     max_spelled: 4096,
+    max_commands: 1024,
+    max_files: 2048,
+    max_lines: 16,
+    max_globbed: 48,
+    max_unknown: 32,
+    max_verbs: 4,
+    max_targets: 16,
+    max_functions: 64,
+    max_directories: 8,
+    shown_chars: 120,
 };
 
 fn shown(line: &str) -> Vec<String> {
@@ -176,7 +186,7 @@ fn loops_keep_every_value() {
     let read = read("for c in ls reboot; do $c -x; done", &LIMITS);
     let word = &read.commands[0].words[0];
     assert_eq!(
-        (word.variant(0).text, word.variant(1).text),
+        (word.variant(0).text.clone(), word.variant(1).text.clone()),
         ("ls".to_string(), "reboot".to_string())
     );
 }

@@ -64,12 +64,18 @@ impl Reader<'_, '_> {
                         _ => Atom::Close,
                     });
                 }
-                _ => {
-                    self.bump();
-                    atoms.sign(sign);
-                }
+                _ => self.run(sign, means, atoms),
             }
         }
+    }
+
+    /// Reads the sign here, and all behind it that mean nothing either.
+    fn run(&mut self, sign: char, means: fn(char) -> bool, atoms: &mut Atoms) {
+        let first = sign.len_utf8();
+        let behind = self.rest().get(first..).unwrap_or_default();
+        let end = first + behind.find(means).unwrap_or(behind.len());
+        atoms.text(self.rest().get(..end).unwrap_or_default());
+        self.jump(self.at + end);
     }
 
     fn escaped(&mut self, atoms: &mut Atoms) {
@@ -138,10 +144,7 @@ impl Reader<'_, '_> {
                 }
                 '$' => self.dollar(atoms, true),
                 '`' => self.backtick(atoms, true),
-                _ => {
-                    self.bump();
-                    atoms.sign(sign);
-                }
+                _ => self.run(sign, means_quoted, atoms),
             }
         }
     }
@@ -187,6 +190,17 @@ impl Reader<'_, '_> {
             self.text.get(start..self.at).unwrap_or_default().to_string(),
         ));
     }
+}
+
+/// Returns true for a sign that may mean something in a word.
+fn means(sign: char) -> bool {
+    ends_word(sign)
+        || matches!(sign, '\\' | '\'' | '"' | '$' | '`' | '*' | '?' | '[' | '~' | '{' | ',' | '}')
+}
+
+/// Returns true for a sign that may mean something in double quotes or a document.
+fn means_quoted(sign: char) -> bool {
+    matches!(sign, '\\' | '"' | '$' | '`')
 }
 
 fn ends(sign: char, until: Until) -> bool {

@@ -11,6 +11,7 @@ use crate::permission::view::FileView;
 use crate::permission::{Call, program, rules};
 use crate::shell::{Redirect, RedirectKind, Word};
 use crate::spec::{Decision, FileAction, FileFacts};
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 impl Judge<'_> {
@@ -22,9 +23,10 @@ impl Judge<'_> {
         plain: &Plain,
         cwds: Option<&[PathBuf]>,
     ) {
+        let mut seen = HashSet::new();
         for (spelling, words) in plain.spellings.iter().enumerate() {
             let by = words.first().map(|word| program::basename(&word.text)).unwrap_or_default();
-            let reading = program::read(&self.spec.wrappers, words);
+            let reading = self.grammar.read(words);
             let mut files = reading.files();
             if self.spec.wrappers.movers.iter().any(|mover| mover == by)
                 && reading.arguments.operands.is_empty()
@@ -32,6 +34,15 @@ impl Judge<'_> {
                 files.push((FileAction::Read, Word::of(&self.world.home.to_string_lossy())));
             }
             for (action, word) in files.into_iter().filter(|(_, word)| !is_address(word)) {
+                // What no rule can know by its name reads the same whoever it is.
+                let named = if reading.program.is_some() { by } else { "" };
+                if !seen.insert((action, word.clone(), named)) {
+                    continue;
+                }
+                self.files += 1;
+                if self.files > self.spec.limits.shell.max_files {
+                    return self.ask(written, "unreadable", "too_large");
+                }
                 match resolve(&word, cwds, &self.world) {
                     Some(found) => {
                         for path in &found {
@@ -185,6 +196,9 @@ impl Judge<'_> {
 
     fn note_file(&mut self, action: FileAction, found: &[PathBuf]) {
         let [real, path] = found else { return };
+        if !self.notes.are_read() {
+            return;
+        }
         self.notes.file(FileView {
             action: action.name(),
             path: self.roots.told(path),
