@@ -69,6 +69,52 @@ fn files_are_short() {
     assert_none(wrong);
 }
 
+/// What opens or looks at a file by its name, and so follows what stands there by then.
+const BY_NAME: [&str; 12] = [
+    "fs::",
+    "File::open",
+    "File::create",
+    "File::options",
+    "OpenOptions",
+    ".canonicalize()",
+    ".read_link()",
+    ".read_dir()",
+    ".symlink_metadata()",
+    ".exists()",
+    "path.is_file()",
+    "path.is_dir()",
+];
+
+/// Lines of the tools that may: what they look at is named by no model.
+const NO_MODEL_NAMES: [&str; 4] = [
+    "use std::fs::",
+    "std::env::split_paths(&folders).map(|folder| folder.join(\"setsid\")).find(|path| path.is_file())",
+    "std::fs::read_dir(\"/proc\")",
+    "std::fs::read_to_string(entry.path().join(\"stat\"))",
+];
+
+#[test]
+fn tools_open_what_was_judged() {
+    let mut wrong = Vec::new();
+    for path in sources() {
+        let place = path.strip_prefix(root().join("interpreter")).unwrap_or(Path::new(""));
+        let tests = place.ends_with("tests.rs");
+        if tests || !(place.starts_with("tools") || place.starts_with("engine")) {
+            continue;
+        }
+        let text = fs::read_to_string(&path).unwrap();
+        let code = text.split("\n#[cfg(test)]\nmod tests {").next().unwrap_or_default();
+        let by_name = |line: &&str| {
+            BY_NAME.iter().any(|name| line.contains(name))
+                && !NO_MODEL_NAMES.iter().any(|known| line.contains(known))
+        };
+        wrong.extend(code.lines().filter(by_name).map(|line| {
+            format!("{}: {} (project::safe opens paths)", path.display(), line.trim())
+        }));
+    }
+    assert_none(wrong);
+}
+
 #[test]
 fn the_map_is_short() {
     let lines = fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap().lines().count();

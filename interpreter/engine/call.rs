@@ -1,6 +1,11 @@
 //! What the engine and the tools' handlers say to each other.
 
-use std::{fmt, path::Path, sync::Arc};
+use std::{
+    fmt,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+use tokio_util::sync::CancellationToken;
 
 /// What a call gives back.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,6 +25,64 @@ impl Outcome {
     /// Returns the result of a call that failed or did not run.
     pub(crate) fn failed(text: impl Into<String>) -> Outcome {
         Outcome { text: text.into(), error: true }
+    }
+}
+
+/// What a call that was allowed is given: the paths it may open, and how it is stopped.
+#[derive(Debug, Clone)]
+pub(crate) struct Grant {
+    /// Stops the call.
+    pub(crate) stop: CancellationToken,
+    /// Its paths.
+    pub(crate) paths: Paths,
+}
+
+/// The paths of a call as they were judged. A tool opens these and no others.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Paths {
+    /// The directory it works in: the one it names, otherwise the session's. `None` if where that is cannot be known.
+    pub(crate) here: Option<Target>,
+    /// What its arguments name, under the texts they have there.
+    pub(crate) named: Vec<(String, Target)>,
+}
+
+impl Paths {
+    /// Returns what an argument, or its absence, means; `None` if where that is could not be known.
+    pub(crate) fn of(&self, given: Option<&str>) -> Option<&Target> {
+        let Some(given) = given else { return self.here.as_ref() };
+        self.named.iter().find(|(text, _)| text == given).map(|(_, target)| target)
+    }
+
+    /// Returns where everything that is named really is.
+    pub(crate) fn reals(&self) -> Vec<PathBuf> {
+        self.named.iter().map(|(_, target)| target.real.clone()).collect()
+    }
+
+    /// Returns the path that leads elsewhere in `other`, as it is called.
+    pub(crate) fn moved(&self, other: &Paths) -> Option<&Path> {
+        let here = self.here.iter().filter(|here| other.here.as_ref() != Some(*here));
+        let named = self.named.iter().filter(|(text, target)| other.of(Some(text)) != Some(target));
+        here.chain(named.map(|(_, target)| target)).map(|target| target.named.as_path()).next()
+    }
+}
+
+/// A path of a call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Target {
+    /// How it is called; this is what is shown.
+    pub(crate) named: PathBuf,
+    /// Where it really is; this is what is opened.
+    pub(crate) real: PathBuf,
+}
+
+impl Target {
+    /// Returns how something at or below it is called.
+    pub(crate) fn called(&self, real: &Path) -> PathBuf {
+        match real.strip_prefix(&self.real) {
+            Ok(below) if below.as_os_str().is_empty() => self.named.clone(),
+            Ok(below) => self.named.join(below),
+            Err(_) => real.to_owned(),
+        }
     }
 }
 

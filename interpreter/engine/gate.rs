@@ -1,17 +1,17 @@
 //! Whether a call may run: core's verdict on it. It asks nobody; that is for the engine and its front end.
 
-use super::{Place, Readable, prepare::Prepared, say};
+use super::{Paths, Place, Readable, prepare::Prepared, say};
 use lembas_core::{
     permission::{Call, Policy, Step, Verdict, judge},
     spec::{Class, Decision, HARDLINE, MODES, PromptText, Spec},
 };
 use serde_json::{Value, json};
-use std::{path::PathBuf, sync::Arc};
+use std::{path::Path, sync::Arc};
 
 /// What the gate decides about a call.
 pub(crate) enum Admission {
-    /// It runs; the paths it names decide in which order.
-    Runs(Vec<PathBuf>),
+    /// It runs with the paths that were judged.
+    Runs(Paths),
     /// A person decides.
     Asks(Verdict),
     /// It does not.
@@ -52,7 +52,10 @@ impl Gate<'_> {
                 trace: verdict.trace,
                 repeated,
             }),
-            Decision::Allow => Admission::Runs(call.paths),
+            Decision::Allow => {
+                let (tool, args) = (prepared.spec, &prepared.args);
+                Admission::Runs(self.place.paths(self.spec, tool, args, &verdict.paths))
+            }
         }
     }
 
@@ -75,6 +78,13 @@ impl Gate<'_> {
     pub(crate) fn unattended(&self, verdict: Verdict) -> Refusal {
         let why = json!({ "why": why(&verdict.say) });
         self.refused(PromptText::BlocksRefusedUnattended, why, verdict)
+    }
+
+    /// Returns why a call does not run whose argument means another place than when it was first judged.
+    pub(crate) fn moved(&self, path: &Path) -> Refusal {
+        let shown = path.strip_prefix(&self.place.cwd).unwrap_or(path).display().to_string();
+        let reason = say(self.spec, PromptText::BlocksCallMoved, json!({ "path": shown }));
+        Refusal { reason, trace: Vec::new(), repeated: false }
     }
 
     fn denied(&self, verdict: Verdict) -> Refusal {

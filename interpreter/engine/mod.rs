@@ -12,7 +12,7 @@ mod schedule;
 mod step;
 
 pub(crate) use ask::{Asker, Unattended};
-pub(crate) use call::{Outcome, Readable};
+pub(crate) use call::{Grant, Outcome, Paths, Readable, Target};
 pub(crate) use gate::Gate;
 pub(crate) use place::Place;
 pub(crate) use prepare::Preparer;
@@ -96,7 +96,7 @@ struct Turn {
     answer: String,
 }
 
-impl<T: Tools<Output = Outcome, Context = CancellationToken>> Engine<'_, T> {
+impl<T: Tools<Output = Outcome, Context = Grant>> Engine<'_, T> {
     /// Takes a prompt and works until the model has answered or something ends the turn.
     pub(crate) async fn prompt(&mut self, text: &str) -> Ended {
         self.bus.emit(&BusEvent::Prompt { text: text.into() });

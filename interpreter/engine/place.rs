@@ -1,9 +1,10 @@
 //! Where calls are judged, and what a call of a tool means there.
 
+use super::call::{Paths, Target};
 use crate::project::{RealDisk, located};
 use lembas_core::{
-    permission::{Call, World},
-    spec::ToolSpec,
+    permission::{Call, NamedPath, World, real},
+    spec::{Spec, ToolSpec},
 };
 use serde_json::{Map, Value};
 use std::path::PathBuf;
@@ -41,6 +42,32 @@ impl Place {
             command: text(&permission.command).map(String::from),
             directory: text(&permission.directory).map(|given| self.located(given)),
             subject: None,
+        }
+    }
+
+    /// Returns the paths that a tool's arguments name, with where each was judged to be.
+    pub(crate) fn paths(
+        &self,
+        spec: &Spec,
+        tool: &ToolSpec,
+        args: &Map<String, Value>,
+        judged: &[NamedPath],
+    ) -> Paths {
+        let permission = &tool.permission;
+        let target = |NamedPath { named, real }: NamedPath| Some(Target { named, real: real? });
+        let mut judged = judged.iter().cloned();
+        let here = match permission.directory.as_ref().and_then(|name| args.get(name)) {
+            Some(_) => judged.next(),
+            None => {
+                let real = real(&self.cwd, &RealDisk, &spec.limits.paths);
+                Some(NamedPath { named: self.cwd.clone(), real })
+            }
+        };
+        let given = permission.paths.iter().filter_map(|name| args.get(name)).flat_map(texts);
+        let named = given.zip(judged);
+        Paths {
+            here: here.and_then(target),
+            named: named.filter_map(|(given, path)| Some((given.into(), target(path)?))).collect(),
         }
     }
 

@@ -1,7 +1,7 @@
 //! The calls of one reply: every one is judged before the first runs, then what was allowed runs in order or side by side.
 
 use super::{
-    Ended, Engine, Outcome, Turn,
+    Ended, Engine, Grant, Outcome, Paths, Turn,
     ask::Answer,
     budget::Reached,
     gate::{Admission, Refusal},
@@ -16,20 +16,18 @@ use lembas_core::{
     spec::{PromptText, Tools},
 };
 use serde_json::{Value, json};
-use std::path::PathBuf;
-use tokio_util::sync::CancellationToken;
 
 /// What becomes of a call.
 enum Fate<'s> {
-    /// It may run.
-    Runs(Prepared<'s>, Planned),
+    /// It may run, with these paths.
+    Runs(Prepared<'s>, Paths, Planned),
     /// It was refused: a rule, the mode or the lack of a person.
     Refused(Outcome),
     /// It has its result for another reason: it cannot be read, or came once too often.
     Settled(Outcome),
 }
 
-impl<'s, T: Tools<Output = Outcome, Context = CancellationToken>> Engine<'s, T> {
+impl<'s, T: Tools<Output = Outcome, Context = Grant>> Engine<'s, T> {
     /// Judges and runs the calls of a reply and appends their results. Returns how the turn ends, if it does.
     pub(super) async fn step(&mut self, turn: &mut Turn, calls: Vec<ToolCall>) -> Option<Ended> {
         let mut fates = Vec::new();
@@ -74,9 +72,9 @@ impl<'s, T: Tools<Output = Outcome, Context = CancellationToken>> Engine<'s, T> 
                 let planned = Planned {
                     class: prepared.spec.class,
                     exclusive: prepared.spec.exclusive,
-                    paths,
+                    paths: paths.reals(),
                 };
-                Fate::Runs(prepared, planned)
+                Fate::Runs(prepared, paths, planned)
             }
             Err(Refusal { reason, trace, repeated }) => {
                 self.denied(call, &prepared.title(), &reason, trace);
@@ -88,13 +86,13 @@ impl<'s, T: Tools<Output = Outcome, Context = CancellationToken>> Engine<'s, T> 
     }
 
     /// Lets the gate decide about a call that has come `times` times running, and a person where the gate leaves it
-    /// to one. Returns the paths the call names.
+    /// to one. Returns the paths the call names, as they were judged.
     async fn admit(
         &self,
         call: &ToolCall,
         prepared: &Prepared<'_>,
         times: u32,
-    ) -> Result<Vec<PathBuf>, Refusal> {
+    ) -> Result<Paths, Refusal> {
         let verdict = match self.gate.admit(prepared, times) {
             Admission::Runs(paths) => return Ok(paths),
             Admission::Refused(refusal) => return Err(refusal),
@@ -113,6 +111,18 @@ impl<'s, T: Tools<Output = Outcome, Context = CancellationToken>> Engine<'s, T> 
         match self.asker.ask(&approval).await {
             Answer::Nobody => Err(self.gate.unattended(verdict)),
         }
+    }
+
+    /// Judges a call once more: what ran since it was judged may have led its paths elsewhere. It runs with those that
+    /// were judged first, or not at all.
+    async fn still(
+        &self,
+        call: &ToolCall,
+        prepared: &Prepared<'_>,
+        paths: &Paths,
+    ) -> Result<(), Refusal> {
+        let now = self.admit(call, prepared, 1).await?;
+        paths.moved(&now).map_or(Ok(()), |path| Err(self.gate.moved(path)))
     }
 
     fn denied(
@@ -139,10 +149,10 @@ impl<'s, T: Tools<Output = Outcome, Context = CancellationToken>> Engine<'s, T> 
         let mut outcomes = Vec::new();
         for fate in fates {
             match fate {
-                Fate::Runs(prepared, plan) => {
+                Fate::Runs(prepared, paths, plan) => {
                     states.push(State::Waiting);
                     planned.push(plan);
-                    waiting.push(Some(prepared));
+                    waiting.push(Some((prepared, paths)));
                     outcomes.push(Outcome::failed(say(
                         self.spec,
                         PromptText::BlocksCallInterrupted,
@@ -162,8 +172,8 @@ impl<'s, T: Tools<Output = Outcome, Context = CancellationToken>> Engine<'s, T> 
             while let Some(i) = schedule::next(&planned, &states, self.limits.parallel) {
                 let (Some(state), Some(call)) = (states.get_mut(i), calls.get(i)) else { break };
                 *state = State::Running;
-                if let Some(prepared) = waiting.get_mut(i).and_then(Option::take) {
-                    running.push(async move { (i, self.call(call, prepared).await) });
+                if let Some((prepared, paths)) = waiting.get_mut(i).and_then(Option::take) {
+                    running.push(async move { (i, self.call(call, prepared, paths).await) });
                 }
             }
             let Some((i, outcome)) = running.next().await else { return outcomes };
@@ -174,20 +184,20 @@ impl<'s, T: Tools<Output = Outcome, Context = CancellationToken>> Engine<'s, T> 
         }
     }
 
-    async fn call(&self, call: &ToolCall, prepared: Prepared<'s>) -> Outcome {
+    async fn call(&self, call: &ToolCall, prepared: Prepared<'s>, paths: Paths) -> Outcome {
         let (id, name) = (call.id.clone(), call.name.clone());
-        // What ran since the call was judged may have led its paths elsewhere.
-        if let Err(Refusal { reason, trace, .. }) = self.admit(call, &prepared, 1).await {
+        if let Err(Refusal { reason, trace, .. }) = self.still(call, &prepared, &paths).await {
             self.denied(call, &prepared.title(), &reason, trace);
             return Outcome::failed(reason);
         }
+        let grant = Grant { stop: self.cancel.clone(), paths };
         self.bus.emit(&BusEvent::ToolStart {
             id: id.clone(),
             name: name.clone(),
             title: prepared.title(),
             args: prepared.args.clone(),
         });
-        let ran = self.toolbox.run(prepared.tool, &self.cancel, Value::Object(prepared.args)).await;
+        let ran = self.toolbox.run(prepared.tool, &grant, Value::Object(prepared.args)).await;
         let outcome = ran.unwrap_or_else(|error| {
             Outcome::failed(does_not_fit(self.spec, None, &error.to_string()))
         });

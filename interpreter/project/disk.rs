@@ -1,4 +1,4 @@
-//! What links there are, for core, which asks the disk nothing itself.
+//! What links and entries there are, for core, which asks the disk nothing itself.
 
 use lembas_core::permission::Disk;
 use std::{
@@ -12,6 +12,12 @@ pub(crate) struct RealDisk;
 impl Disk for RealDisk {
     fn link(&self, path: &Path) -> Option<PathBuf> {
         fs::read_link(path).ok()
+    }
+
+    fn names(&self, directory: &Path, most: usize) -> Option<Vec<String>> {
+        let names = fs::read_dir(directory).ok()?.flatten().take(most.saturating_add(1));
+        let names = names.map(|entry| entry.file_name().to_string_lossy().into_owned());
+        Some(names.collect::<Vec<_>>()).filter(|names| names.len() <= most)
     }
 }
 

@@ -4,6 +4,7 @@ mod disk;
 mod git;
 mod instructions;
 mod path;
+pub(crate) mod safe;
 
 pub(crate) use disk::RealDisk;
 pub(crate) use git::head;

@@ -3,12 +3,15 @@
 
 use super::output::{Kept, Output};
 use super::{Outcome, Shared, file};
+use crate::engine::{Grant, Target};
+use crate::project::safe;
 use lembas_core::spec::{BashArgs, BashLimits, BashSay};
 use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
 use serde_json::{Value, json};
 use std::io;
+use std::os::fd::OwnedFd;
 use std::os::unix::process::ExitStatusExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{ExitStatus, Stdio};
 use std::sync::LazyLock;
 use std::time::Duration;
@@ -37,21 +40,24 @@ enum End {
     Stopped,
 }
 
-pub(super) async fn run(shared: &Shared, stop: &CancellationToken, args: &BashArgs) -> Outcome {
-    let limits = &shared.limits().bash;
-    let folder =
-        args.workdir.as_deref().map_or_else(|| shared.cwd.clone(), |given| shared.path(given));
-    if !folder.is_dir() {
-        return shared.fails(BashSay::Workdir, &json!({"path": shared.shown(&folder)}));
-    }
+pub(super) async fn run(
+    shared: &Shared,
+    grant: &Grant,
+    args: &BashArgs,
+) -> Result<Outcome, Outcome> {
+    let (limits, stop) = (&shared.limits().bash, &grant.stop);
+    let target = shared.target(grant, None)?;
+    let folder = safe::directory(&target.real).map_err(|error| {
+        let shown = shared.shown(&target.named);
+        match safe::is_moved(&error) {
+            true => shared.moved(&shown),
+            false => shared.fails(BashSay::Workdir, &json!({"path": shown})),
+        }
+    })?;
     let asked = args.timeout_ms.and_then(|ms| u64::try_from(ms).ok()).unwrap_or(limits.timeout_ms);
     let ms = asked.min(limits.max_timeout_ms);
-    let mut job = match start(&args.command, &folder, limits) {
-        Ok(job) => job,
-        Err(error) => {
-            return shared.fails(BashSay::Failed, &json!({"error": file::words(&error)}));
-        }
-    };
+    let mut job = start(&args.command, &folder, target, limits)
+        .map_err(|error| shared.fails(BashSay::Failed, &json!({"error": file::words(&error)})))?;
     let end = job.wait(Duration::from_millis(ms), stop).await;
     let status = job.end(&end, limits).await;
     let kept = std::mem::replace(&mut job.output, Output::new(0, 0)).finish();
@@ -68,7 +74,7 @@ pub(super) async fn run(shared: &Shared, stop: &CancellationToken, args: &BashAr
         (End::Exited, None) => BashSay::Ended,
     };
     let failed = key != BashSay::Ended || values["code"] != 0;
-    Outcome { text: shared.say(key, &values), error: failed }
+    Ok(Outcome { text: shared.say(key, &values), error: failed })
 }
 
 fn exited(values: &mut Value, status: ExitStatus) -> BashSay {
@@ -96,7 +102,7 @@ fn text(shared: &Shared, kept: &Kept) -> String {
     text
 }
 
-fn start(line: &str, folder: &Path, limits: &BashLimits) -> io::Result<Job> {
+fn start(line: &str, folder: &OwnedFd, target: &Target, limits: &BashLimits) -> io::Result<Job> {
     let (reader, writer) = io::pipe()?;
     let mut command = match SETSID.as_ref() {
         Some(setsid) => {
@@ -112,9 +118,9 @@ fn start(line: &str, folder: &Path, limits: &BashLimits) -> io::Result<Job> {
     };
     command
         .args(["-c", line])
-        .current_dir(folder)
+        .current_dir(safe::pinned(folder, &target.real))
         .envs(&limits.env)
-        .env("PWD", folder)
+        .env("PWD", &target.real)
         .stdin(Stdio::null())
         .stdout(writer.try_clone()?)
         .stderr(writer)

@@ -1,47 +1,43 @@
 //! `glob`: files by name, the last changed first. What exists under a literal name is taken before any pattern.
 
 use super::{Outcome, Shared, list, read, walk};
+use crate::engine::Grant;
+use crate::project::safe;
 use globset::{GlobBuilder, GlobMatcher};
 use lembas_core::spec::{GlobArgs, GlobSay};
 use serde_json::json;
 use std::cmp::Reverse;
-use std::fs::Metadata;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
-use tokio_util::sync::CancellationToken;
 
-pub(super) fn run(shared: &Shared, stop: &CancellationToken, args: &GlobArgs) -> Outcome {
-    let path = shared.path(args.path.as_deref().unwrap_or("."));
-    let shown = shared.shown(&path);
-    if !path.exists() {
-        return read::missing(shared, &path, &shown);
-    }
-    let Some(pattern) = inside(&path, &args.pattern) else {
-        return shared.fails(GlobSay::Outside, &json!({"pattern": args.pattern, "path": shown}));
-    };
-    let (base, rest) = literal_part(&path, pattern);
-    let Some(rest) = rest else { return Outcome::done(shared.shown(&base)) };
-    let matcher = match matcher(&rest) {
-        Ok(matcher) => matcher,
-        Err(error) => {
-            let error = error.kind().to_string();
-            return shared
-                .fails(GlobSay::Pattern, &json!({"pattern": args.pattern, "error": error}));
-        }
-    };
-    let mut found = walk::files(&base, stop, |entry| {
+pub(super) fn run(shared: &Shared, grant: &Grant, args: &GlobArgs) -> Result<Outcome, Outcome> {
+    let target = shared.target(grant, args.path.as_deref())?;
+    let shown = shared.shown(&target.named);
+    let (_, before) = read::found(shared, target, &shown)?;
+    let given = &args.pattern;
+    let outside = || shared.fails(GlobSay::Outside, &json!({"pattern": given, "path": shown}));
+    let pattern = inside(&target.named, given).ok_or_else(outside)?;
+    let (base, rest) = literal_part(&target.real, pattern);
+    let Some(rest) = rest else { return Ok(Outcome::done(shared.shown(&target.called(&base)))) };
+    let matcher = matcher(&rest).map_err(|error| {
+        let values = json!({"pattern": given, "error": error.kind().to_string()});
+        shared.fails(GlobSay::Pattern, &values)
+    })?;
+    let mut found = walk::files(&base, &grant.stop, |entry| {
         let inside = entry.path().strip_prefix(&base).unwrap_or(entry.path());
         matcher.is_match(inside).then(|| {
             let changed = entry.metadata().ok().and_then(|found| found.modified().ok());
             (Reverse(changed.unwrap_or(SystemTime::UNIX_EPOCH)), entry.path().to_owned())
         })
     });
+    read::still(shared, target, &shown, &before)?;
     if found.is_empty() {
-        return shared.tells(GlobSay::None, &json!({"pattern": args.pattern, "path": shown}));
+        return Ok(shared.tells(GlobSay::None, &json!({"pattern": given, "path": shown})));
     }
     found.sort_unstable();
-    let lines: Vec<_> = found.iter().map(|(_, path)| shared.shown(path)).collect();
-    Outcome::done(list::bounded(shared, GlobSay::More, &lines, shared.limits().glob.results))
+    let lines: Vec<_> = found.iter().map(|(_, path)| shared.shown(&target.called(path))).collect();
+    let text = list::bounded(shared, GlobSay::More, &lines, shared.limits().glob.results);
+    Ok(Outcome::done(text))
 }
 
 /// Returns the pattern relative to `path`; nothing when it leads out of it, where nobody judged the call.
@@ -61,9 +57,10 @@ fn literal_part(path: &Path, pattern: &str) -> (PathBuf, Option<String>) {
     let any_depth = parts.len() == 1;
     while let [first, rest @ ..] = parts.as_slice() {
         let next = base.join(first);
-        let found = next.symlink_metadata();
+        // A link is none of what is asked for here.
+        let found = safe::open(&next).and_then(|file| file.metadata());
         if rest.is_empty()
-            && found.as_ref().is_ok_and(Metadata::is_file)
+            && found.as_ref().is_ok_and(|found| found.is_file())
             && first.contains(['*', '?', '[', '{'])
         {
             return (next, None);

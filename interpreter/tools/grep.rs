@@ -2,6 +2,8 @@
 //! expression is searched as plain text, and that is said.
 
 use super::{Outcome, Shared, glob, read, walk};
+use crate::engine::{Grant, Target};
+use crate::project::safe;
 use globset::GlobMatcher;
 use grep_matcher::Matcher;
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
@@ -15,19 +17,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use tokio_util::sync::CancellationToken;
 
-pub(super) fn run(shared: &Shared, stop: &CancellationToken, args: &GrepArgs) -> Outcome {
-    let path = shared.path(args.path.as_deref().unwrap_or("."));
-    let shown = shared.shown(&path);
-    if !path.exists() {
-        return read::missing(shared, &path, &shown);
-    }
-    let filter = match args.glob.as_deref().map(filter).transpose() {
-        Ok(filter) => filter,
-        Err(error) => {
-            let values = json!({"pattern": args.glob, "error": error.kind().to_string()});
-            return shared.fails(GlobSay::Pattern, &values);
-        }
-    };
+pub(super) fn run(shared: &Shared, grant: &Grant, args: &GrepArgs) -> Result<Outcome, Outcome> {
+    let target = shared.target(grant, args.path.as_deref())?;
+    let shown = shared.shown(&target.named);
+    read::found(shared, target, &shown)?;
+    let filter = args.glob.as_deref().map(filter).transpose().map_err(|error| {
+        let values = json!({"pattern": args.glob, "error": error.kind().to_string()});
+        shared.fails(GlobSay::Pattern, &values)
+    })?;
     let (matcher, note) = match compile(args, args.literal.unwrap_or(false)) {
         Ok(matcher) => (matcher, None),
         Err(error) => match compile(args, true) {
@@ -35,7 +32,7 @@ pub(super) fn run(shared: &Shared, stop: &CancellationToken, args: &GrepArgs) ->
                 matcher,
                 Some(json!({"pattern": args.pattern, "error": fault(&args.pattern, &error)})),
             ),
-            Err(error) => return Outcome::failed(error.to_string()),
+            Err(error) => return Err(Outcome::failed(error.to_string())),
         },
     };
     let job = Job {
@@ -43,13 +40,14 @@ pub(super) fn run(shared: &Shared, stop: &CancellationToken, args: &GrepArgs) ->
         args,
         matcher,
         filter,
-        base: &path,
+        target,
         found: Mutex::default(),
         searched: AtomicUsize::new(0),
         withheld: AtomicUsize::new(0),
     };
-    let skipped = walk::files(&path, stop, |entry| job.look(entry, stop)).len();
-    Outcome::done(job.report(&shown, note, skipped))
+    let look = |entry: &ignore::DirEntry| job.look(entry, &grant.stop);
+    let skipped = walk::files(&target.real, &grant.stop, look).len();
+    Ok(Outcome::done(job.report(&shown, note, skipped)))
 }
 
 /// Returns what says whether a file is meant by `pattern`, which without a slash is about the name alone.
@@ -95,7 +93,7 @@ struct Job<'a> {
     args: &'a GrepArgs,
     matcher: RegexMatcher,
     filter: Option<GlobMatcher>,
-    base: &'a Path,
+    target: &'a Target,
     found: Mutex<Found>,
     searched: AtomicUsize,
     /// Files with matches that a rule does not let be read without asking.
@@ -129,7 +127,7 @@ struct Line {
 impl Job<'_> {
     /// Searches a file; answers only when it was left out for its size.
     fn look(&self, entry: &ignore::DirEntry, stop: &CancellationToken) -> Option<()> {
-        let inside = entry.path().strip_prefix(self.base).unwrap_or(entry.path());
+        let inside = entry.path().strip_prefix(&self.target.real).unwrap_or(entry.path());
         if self.filter.as_ref().is_some_and(|filter| !filter.is_match(inside) && entry.depth() > 0)
         {
             return None;
@@ -146,7 +144,8 @@ impl Job<'_> {
             .build();
         let mut sink = Collect { job: self, stop, hits: Hits::default(), binary: false };
         // A file that cannot be read has no lines to show.
-        let _ = searcher.search_path(&self.matcher, entry.path(), &mut sink);
+        let _ = safe::open(entry.path())
+            .and_then(|file| searcher.search_file(&self.matcher, &file, &mut sink));
         if sink.hits.matches > 0 && !sink.binary {
             // What the call names was judged with the call; what lies below it is judged when it would be shown.
             if entry.depth() > 0 && !self.shared.readable.may(entry.path()) {
@@ -225,7 +224,10 @@ impl Job<'_> {
                     return (text, told);
                 }
                 match before {
-                    None => text.push_str(&format!("{}\n", self.shared.shown(path))),
+                    None => {
+                        let called = self.target.called(path);
+                        text.push_str(&format!("{}\n", self.shared.shown(&called)));
+                    }
                     Some(before) if self.context() > 0 && before + 1 < line.number => {
                         text.push_str("--\n")
                     }

@@ -1,48 +1,44 @@
 //! `list`: what a directory holds, sorted, as far as searches see it.
 
 use super::{Outcome, Shared, read, walk};
+use crate::engine::{Grant, Target};
 use lembas_core::spec::{ListArgs, ListSay, Sentence};
 use serde_json::json;
-use std::fs;
-use std::path::Path;
 use tokio_util::sync::CancellationToken;
 
-pub(super) fn run(shared: &Shared, stop: &CancellationToken, args: &ListArgs) -> Outcome {
-    let path = shared.path(args.path.as_deref().unwrap_or("."));
-    let shown = shared.shown(&path);
-    match fs::metadata(&path) {
-        Ok(found) if found.is_dir() => {
-            let depth = args.depth.and_then(|depth| usize::try_from(depth).ok()).unwrap_or(1);
-            let text = entries(shared, &path, depth, stop);
-            Outcome::done(if text.is_empty() {
-                shared.say(ListSay::Empty, &json!({"path": shown}))
-            } else {
-                text
-            })
-        }
-        Ok(found) => shared.fails(ListSay::File, &json!({"path": shown, "bytes": found.len()})),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            read::missing(shared, &path, &shown)
-        }
-        Err(error) => read::failed(shared, &shown, 0, &error),
+pub(super) fn run(shared: &Shared, grant: &Grant, args: &ListArgs) -> Result<Outcome, Outcome> {
+    let target = shared.target(grant, args.path.as_deref())?;
+    let shown = shared.shown(&target.named);
+    let (_, found) = read::found(shared, target, &shown)?;
+    if !found.is_dir() {
+        let values = json!({"path": shown, "bytes": found.len()});
+        return Err(shared.fails(ListSay::File, &values));
     }
+    let depth = args.depth.and_then(|depth| usize::try_from(depth).ok()).unwrap_or(1);
+    let text = entries(shared, target, depth, &grant.stop);
+    read::still(shared, target, &shown, &found)?;
+    Ok(if text.is_empty() {
+        shared.tells(ListSay::Empty, &json!({"path": shown}))
+    } else {
+        Outcome::done(text)
+    })
 }
 
 /// Returns the entries below a directory, a line each, relative to it; how many were left out is said.
 pub(super) fn entries(
     shared: &Shared,
-    path: &Path,
+    target: &Target,
     depth: usize,
     stop: &CancellationToken,
 ) -> String {
-    let mut names: Vec<_> = walk::below(path, Some(depth))
+    let mut names: Vec<_> = walk::below(&target.real, Some(depth))
         .build()
         .take_while(|_| !stop.is_cancelled())
         .flatten()
         .filter(|entry| entry.depth() > 0)
         .map(|entry| {
-            let inside =
-                entry.path().strip_prefix(path).unwrap_or(entry.path()).display().to_string();
+            let inside = entry.path().strip_prefix(&target.real).unwrap_or(entry.path());
+            let inside = inside.display().to_string();
             let directory = entry.file_type().is_some_and(|kind| kind.is_dir());
             if directory { inside + "/" } else { inside }
         })

@@ -12,20 +12,16 @@ mod read;
 mod walk;
 mod write;
 
-use crate::{
-    engine::{Outcome, Readable},
-    project::located,
-};
+use crate::engine::{self, Grant, Outcome, Readable, Target};
 use lembas_core::say::say;
 use lembas_core::spec::{
-    BashArgs, EditArgs, GlobArgs, GrepArgs, ListArgs, ReadArgs, Sentence, Spec, ToolLimits,
-    ToolSpec, Tools, WriteArgs,
+    BashArgs, EditArgs, GlobArgs, GrepArgs, ListArgs, PromptText, ReadArgs, Sentence, Spec,
+    ToolLimits, ToolSpec, Tools, WriteArgs,
 };
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-use tokio_util::sync::CancellationToken;
 
 /// The handlers of the tools, with where they work and what was read so far. Clones share all of it.
 #[derive(Debug, Clone)]
@@ -53,12 +49,12 @@ impl Toolbox {
     /// Runs file work beside the loop. A call whose thread died answers with why.
     async fn aside(
         &self,
-        stop: &CancellationToken,
-        work: impl FnOnce(&Shared, &CancellationToken) -> Outcome + Send + 'static,
+        grant: &Grant,
+        work: impl FnOnce(&Shared, &Grant) -> Result<Outcome, Outcome> + Send + 'static,
     ) -> Outcome {
-        let (shared, stop) = (Arc::clone(&self.shared), stop.clone());
-        let work = tokio::task::spawn_blocking(move || work(&shared, &stop));
-        work.await.unwrap_or_else(|error| Outcome::failed(error.to_string()))
+        let (shared, grant) = (Arc::clone(&self.shared), grant.clone());
+        let work = tokio::task::spawn_blocking(move || work(&shared, &grant));
+        work.await.map_or_else(|error| Outcome::failed(error.to_string()), merged)
     }
 }
 
@@ -87,9 +83,16 @@ impl Shared {
         Outcome::failed(self.say(sentence, values))
     }
 
-    /// Returns the path a call means.
-    fn path(&self, given: &str) -> PathBuf {
-        located(&self.root, &self.cwd, given)
+    /// Returns what a path of a call was judged to be, or the answer where that could not be known.
+    fn target<'g>(&self, grant: &'g Grant, given: Option<&str>) -> Result<&'g Target, Outcome> {
+        let moved = || self.moved(given.unwrap_or("."));
+        grant.paths.of(given).ok_or_else(moved)
+    }
+
+    /// Returns the answer for a path that leads elsewhere than when it was judged.
+    fn moved(&self, shown: &str) -> Outcome {
+        let values = json!({"path": shown});
+        Outcome::failed(engine::say(&self.spec, PromptText::BlocksCallMoved, values))
     }
 
     /// Returns a path as it is shown: relative inside the working directory.
@@ -104,35 +107,40 @@ impl Shared {
 
 impl Tools for Toolbox {
     type Output = Outcome;
-    type Context = CancellationToken;
+    type Context = Grant;
 
-    async fn read(&self, stop: &CancellationToken, args: ReadArgs) -> Outcome {
-        self.aside(stop, move |shared, stop| read::run(shared, stop, &args)).await
+    async fn read(&self, grant: &Grant, args: ReadArgs) -> Outcome {
+        self.aside(grant, move |shared, grant| read::run(shared, grant, &args)).await
     }
 
-    async fn write(&self, stop: &CancellationToken, args: WriteArgs) -> Outcome {
-        self.aside(stop, move |shared, _| write::run(shared, &args)).await
+    async fn write(&self, grant: &Grant, args: WriteArgs) -> Outcome {
+        self.aside(grant, move |shared, grant| write::run(shared, grant, &args)).await
     }
 
-    async fn edit(&self, stop: &CancellationToken, args: EditArgs) -> Outcome {
-        self.aside(stop, move |shared, _| edit::run(shared, &args)).await
+    async fn edit(&self, grant: &Grant, args: EditArgs) -> Outcome {
+        self.aside(grant, move |shared, grant| edit::run(shared, grant, &args)).await
     }
 
-    async fn list(&self, stop: &CancellationToken, args: ListArgs) -> Outcome {
-        self.aside(stop, move |shared, stop| list::run(shared, stop, &args)).await
+    async fn list(&self, grant: &Grant, args: ListArgs) -> Outcome {
+        self.aside(grant, move |shared, grant| list::run(shared, grant, &args)).await
     }
 
-    async fn glob(&self, stop: &CancellationToken, args: GlobArgs) -> Outcome {
-        self.aside(stop, move |shared, stop| glob::run(shared, stop, &args)).await
+    async fn glob(&self, grant: &Grant, args: GlobArgs) -> Outcome {
+        self.aside(grant, move |shared, grant| glob::run(shared, grant, &args)).await
     }
 
-    async fn grep(&self, stop: &CancellationToken, args: GrepArgs) -> Outcome {
-        self.aside(stop, move |shared, stop| grep::run(shared, stop, &args)).await
+    async fn grep(&self, grant: &Grant, args: GrepArgs) -> Outcome {
+        self.aside(grant, move |shared, grant| grep::run(shared, grant, &args)).await
     }
 
-    async fn bash(&self, stop: &CancellationToken, args: BashArgs) -> Outcome {
-        bash::run(&self.shared, stop, &args).await
+    async fn bash(&self, grant: &Grant, args: BashArgs) -> Outcome {
+        merged(bash::run(&self.shared, grant, &args).await)
     }
+}
+
+/// An outcome that ended a call early is its outcome.
+fn merged(ran: Result<Outcome, Outcome>) -> Outcome {
+    ran.unwrap_or_else(|early| early)
 }
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! How a path is shown, and what was probably meant by one that is not there.
 
+use crate::engine::Target;
+use crate::project::safe;
 use ignore::WalkBuilder;
 use std::path::{Path, PathBuf};
 
@@ -20,27 +22,26 @@ pub(super) fn shown(cwd: &Path, path: &Path) -> String {
 
 /// Returns at most `most` paths that may have been meant by `missing`: names like it beside it, then files of the
 /// same name in the project.
-pub(super) fn suggestions(root: &Path, missing: &Path, most: usize) -> Vec<PathBuf> {
-    let (Some(parent), Some(name)) = (missing.parent(), missing.file_name()) else {
+pub(super) fn suggestions(root: &Path, missing: &Target, most: usize) -> Vec<PathBuf> {
+    let (Some(parent), Some(name)) = (missing.real.parent(), missing.real.file_name()) else {
         return Vec::new();
     };
-    let entries = std::fs::read_dir(parent).into_iter().flatten().flatten().take(LOOKED_AT);
-    let names: Vec<_> =
-        entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+    let called = missing.named.parent().unwrap_or(parent);
+    let names = safe::names(parent, LOOKED_AT).unwrap_or_default();
     let lower: Vec<_> = names.iter().map(|name| name.to_lowercase()).collect();
     let known: Vec<_> = lower.iter().map(String::as_str).collect();
     let wanted = name.to_string_lossy().to_lowercase();
     let like = similar::get_close_matches(wanted.as_str(), &known, most, LIKE);
     let beside =
         like.iter().filter_map(|like| names.get(lower.iter().position(|name| name == like)?));
-    let mut found: Vec<_> = beside.map(|name| parent.join(name)).collect();
+    let mut found: Vec<_> = beside.map(|name| called.join(name)).collect();
     let files = WalkBuilder::new(root)
         .hidden(false)
         .filter_entry(|entry| entry.file_name() != ".git")
         .build();
     let same = files.flatten().take(LOOKED_AT).filter(|entry| entry.file_name() == name);
     let same = same.map(ignore::DirEntry::into_path).take(most);
-    found.extend(same.filter(|path| path != missing));
+    found.extend(same.filter(|path| *path != missing.real));
     found.dedup();
     found.truncate(most);
     found

@@ -2,14 +2,15 @@
 
 use super::file::{self, Print};
 use super::{Outcome, Shared, list, path};
+use crate::engine::{Grant, Target};
+use crate::project::safe;
 use lembas_core::spec::{ReadArgs, ReadSay};
 use lembas_core::text::{self, Kind};
 use serde_json::json;
 use sha2::{Digest, Sha256};
 use std::borrow::Cow;
-use std::fs::{self, File, Metadata};
+use std::fs::{File, Metadata};
 use std::io::{self, BufRead, BufReader, Read, Seek};
-use std::path::Path;
 use tokio_util::sync::CancellationToken;
 
 /// Bytes looked at to tell what a file is, and read at a time.
@@ -18,61 +19,88 @@ const PIECE: usize = 64 * 1024;
 /// One control character in so many bytes makes a text that is not UTF-8 binary.
 const CONTROL_SHARE: usize = 32;
 
-pub(super) fn run(shared: &Shared, stop: &CancellationToken, args: &ReadArgs) -> Outcome {
-    let path = shared.path(&args.path);
-    let shown = shared.shown(&path);
-    let found = match regular(shared, &path, &shown) {
-        Ok(found) => found,
-        Err(outcome) => return outcome,
-    };
-    match show(shared, stop, &path, &shown, &found, args) {
-        Ok(outcome) => outcome,
-        Err(error) => failed(shared, &shown, found.len(), &error),
-    }
+pub(super) fn run(shared: &Shared, grant: &Grant, args: &ReadArgs) -> Result<Outcome, Outcome> {
+    let target = shared.target(grant, Some(&args.path))?;
+    let shown = shared.shown(&target.named);
+    let (file, found) = regular(shared, target, &shown)?;
+    let asked = Asked { shared, stop: &grant.stop, target, shown: &shown, args };
+    show(&asked, file, &found).map_err(|error| failed(shared, &shown, found.len(), &error))
 }
 
-/// Returns what the system knows of a regular file, or the answer when it is none.
-pub(super) fn regular(shared: &Shared, path: &Path, shown: &str) -> Result<Metadata, Outcome> {
-    match fs::metadata(path) {
-        Ok(found) if found.is_file() => Ok(found),
-        Ok(found) if found.is_dir() => {
-            let entries = list::entries(shared, path, 1, &CancellationToken::new());
-            Err(shared.fails(ReadSay::Directory, &json!({"path": shown, "entries": entries})))
-        }
-        Ok(_) => Err(shared.fails(ReadSay::Special, &json!({"path": shown}))),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Err(missing(shared, path, shown)),
-        Err(error) => Err(failed(shared, shown, 0, &error)),
+/// Opens a regular file, or returns the answer when it is none.
+pub(super) fn regular(
+    shared: &Shared,
+    target: &Target,
+    shown: &str,
+) -> Result<(File, Metadata), Outcome> {
+    let (file, found) = found(shared, target, shown)?;
+    if found.is_dir() {
+        let entries = list::entries(shared, target, 1, &CancellationToken::new());
+        return Err(shared.fails(ReadSay::Directory, &json!({"path": shown, "entries": entries})));
     }
+    let special = || shared.fails(ReadSay::Special, &json!({"path": shown}));
+    if found.is_file() { Ok((file, found)) } else { Err(special()) }
+}
+
+/// Opens what is at a path, or returns the answer when nothing is, or it cannot be opened.
+pub(super) fn found(
+    shared: &Shared,
+    target: &Target,
+    shown: &str,
+) -> Result<(File, Metadata), Outcome> {
+    let opened = safe::open(&target.real).and_then(|file| {
+        let found = file.metadata()?;
+        Ok((file, found))
+    });
+    opened.map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => missing(shared, target, shown),
+        _ => failed(shared, shown, 0, &error),
+    })
+}
+
+/// Checks that a path still is what it was, after a search went through what is below it by its name.
+pub(super) fn still(
+    shared: &Shared,
+    target: &Target,
+    shown: &str,
+    before: &Metadata,
+) -> Result<(), Outcome> {
+    safe::still(&target.real, before).map_err(|error| failed(shared, shown, 0, &error))
 }
 
 /// Returns the answer for a path where nothing is.
-pub(super) fn missing(shared: &Shared, path: &Path, shown: &str) -> Outcome {
-    let near = path::suggestions(&shared.root, path, shared.limits().read.suggestions);
+pub(super) fn missing(shared: &Shared, target: &Target, shown: &str) -> Outcome {
+    let near = path::suggestions(&shared.root, target, shared.limits().read.suggestions);
     let near: Vec<_> = near.iter().map(|path| shared.shown(path)).collect();
     shared.fails(ReadSay::Missing, &json!({"path": shown, "near": near}))
 }
 
 /// Returns the answer for an error of the system.
 pub(super) fn failed(shared: &Shared, shown: &str, bytes: u64, error: &io::Error) -> Outcome {
+    if safe::is_moved(error) {
+        return shared.moved(shown);
+    }
     let most = shared.limits().max_file_bytes;
-    let key = if error.kind() == io::ErrorKind::FileTooLarge {
-        ReadSay::TooLarge
-    } else {
-        ReadSay::Failed
+    let key = match error.kind() {
+        io::ErrorKind::FileTooLarge => ReadSay::TooLarge,
+        _ if safe::is_special(error) => ReadSay::Special,
+        _ => ReadSay::Failed,
     };
     let values = json!({"path": shown, "error": file::words(error), "bytes": bytes, "most": most});
     shared.fails(key, &values)
 }
 
-fn show(
-    shared: &Shared,
-    stop: &CancellationToken,
-    path: &Path,
-    shown: &str,
-    found: &Metadata,
-    args: &ReadArgs,
-) -> io::Result<Outcome> {
-    let mut file = File::open(path)?;
+/// What a call asks for.
+struct Asked<'a> {
+    shared: &'a Shared,
+    stop: &'a CancellationToken,
+    target: &'a Target,
+    shown: &'a str,
+    args: &'a ReadArgs,
+}
+
+fn show(asked: &Asked<'_>, mut file: File, found: &Metadata) -> io::Result<Outcome> {
+    let Asked { shared, target, shown, .. } = asked;
     let mut sample = Vec::new();
     (&mut file).take(PIECE as u64).read_to_end(&mut sample)?;
     file.rewind()?;
@@ -84,25 +112,18 @@ fn show(
         Kind::Binary => ReadSay::Binary,
         Kind::Foreign(_) if control(&sample) * CONTROL_SHARE > sample.len() => ReadSay::Binary,
         _ if sample.is_empty() => ReadSay::Empty,
-        _ => return pages(shared, stop, path, shown, file, found, args),
+        _ => return pages(asked, file, found),
     };
     let text = shared.say(key, &about);
     if key == ReadSay::Empty {
-        shared.seen().insert(fs::canonicalize(path)?, file::print(&[]));
+        shared.seen().insert(target.real.clone(), file::print(&[]));
         return Ok(Outcome::done(text));
     }
     Ok(Outcome::failed(text))
 }
 
-fn pages(
-    shared: &Shared,
-    stop: &CancellationToken,
-    path: &Path,
-    shown: &str,
-    file: File,
-    found: &Metadata,
-    args: &ReadArgs,
-) -> io::Result<Outcome> {
+fn pages(asked: &Asked<'_>, file: File, found: &Metadata) -> io::Result<Outcome> {
+    let Asked { shared, stop, target, shown, args } = asked;
     let limits = shared.limits();
     let offset = args.offset.and_then(|offset| usize::try_from(offset).ok()).unwrap_or(1).max(1);
     let limit =
@@ -119,7 +140,7 @@ fn pages(
     };
     let print = page.fill(file, found.len() <= limits.max_file_bytes, stop)?;
     if let Some(print) = print {
-        shared.seen().insert(fs::canonicalize(path)?, print);
+        shared.seen().insert(target.real.clone(), print);
     }
     if page.last == 0 {
         let values = json!({"path": shown, "lines": page.line, "offset": offset});

@@ -1,6 +1,8 @@
 //! A project in a temporary directory and one `check` for every tool; each tool's own cases stand in its file's tests.
 
 use super::{Outcome, Readable, Toolbox};
+use crate::engine::{Grant, Place};
+use lembas_core::permission::{Policy, judge};
 use lembas_core::spec::{Spec, Tool, Tools, packed};
 use serde_json::Value;
 use std::fs;
@@ -53,8 +55,24 @@ impl Project {
     }
 
     fn call_until(&self, tool: Tool, args: Value, stop: &CancellationToken) -> Outcome {
+        let grant = self.grant(tool, &args, stop);
+        self.granted(tool, args, &grant)
+    }
+
+    /// Judges a call.
+    fn grant(&self, tool: Tool, args: &Value, stop: &CancellationToken) -> Grant {
+        let root = self.folder.path().canonicalize().unwrap();
+        let place = Place { home: root.clone(), cwd: root.clone(), project: root, own: Vec::new() };
+        let (spec, args) = (SPEC.tool(tool.name()).unwrap(), args.as_object().unwrap());
+        let call = place.call(spec, args);
+        let verdict = judge(&SPEC, &Policy::default(), place.world(), &call);
+        Grant { stop: stop.clone(), paths: place.paths(&SPEC, spec, args, &verdict.paths) }
+    }
+
+    /// Runs a call that was judged before.
+    fn granted(&self, tool: Tool, args: Value, grant: &Grant) -> Outcome {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        runtime.block_on(self.tools.run(tool, stop, args)).unwrap()
+        runtime.block_on(self.tools.run(tool, grant, args)).unwrap()
     }
 
     /// Asserts that a call succeeds with this text.
@@ -559,6 +577,68 @@ mod searching {
     }
 }
 
+mod swapping {
+    use super::*;
+
+    /// Judges a call, puts a link out of the project in the place of `swapped`, and expects that the call fails, says why
+    /// in terms of `shown`, and neither changes nor shows what is outside.
+    fn check(tool: Tool, args: Value, swapped: &str, shown: &str) {
+        let project = Project::new(&[("src/a.txt", "inside\n"), ("src/deep/b.txt", "inside\n")]);
+        let outside = Project::new(&[("a.txt", "secret\n"), ("deep/b.txt", "secret\n")]);
+        let grant = project.grant(tool, &args, &CancellationToken::new());
+        let place = project.path(swapped);
+        if place.exists() {
+            fs::rename(&place, project.path("aside")).unwrap();
+        }
+        let target = swapped.strip_prefix("src").unwrap().trim_start_matches('/');
+        symlink(outside.path(target), &place).unwrap();
+        let found = project.granted(tool, args.clone(), &grant);
+        let expected = format!("[{shown} leads elsewhere than when the call was judged");
+        let about = format!("{} {args} {swapped}: {}", tool.name(), found.text);
+        assert!(found.error && found.text.starts_with(&expected), "{about}");
+        assert_eq!(
+            outside.text("a.txt") + &outside.text("deep/b.txt"),
+            "secret\nsecret\n",
+            "{about}"
+        );
+        let entries = |path: &str| fs::read_dir(outside.path(path)).unwrap().count();
+        assert_eq!((entries("."), entries("deep")), (2, 1), "{about}");
+        assert!(fs::symlink_metadata(place).unwrap().is_symlink(), "{about}");
+    }
+
+    #[test]
+    fn a_file_is_opened_only_where_it_was_judged() {
+        for swapped in ["src/a.txt", "src"] {
+            let path = "src/a.txt";
+            check(Tool::Read, args!("path": path), swapped, path);
+            check(Tool::Write, args!("path": path, "content": "x"), swapped, path);
+            check(Tool::Edit, args!("path": path, "old": "secret", "new": "x"), swapped, path);
+            check(Tool::Grep, args!("path": path, "pattern": "secret"), swapped, path);
+        }
+        for swapped in ["src/none.txt", "src"] {
+            let path = "src/none.txt";
+            check(Tool::Read, args!("path": path), swapped, path);
+            check(Tool::Write, args!("path": path, "content": "x"), swapped, path);
+            check(Tool::Edit, args!("path": path, "old": "a", "new": "x"), swapped, path);
+        }
+        for swapped in ["src/new", "src"] {
+            let path = "src/new/er/a.txt";
+            check(Tool::Write, args!("path": path, "content": "x"), swapped, path);
+        }
+    }
+
+    #[test]
+    fn a_directory_is_searched_only_where_it_was_judged() {
+        for swapped in ["src/deep", "src"] {
+            let path = "src/deep";
+            check(Tool::List, args!("path": path), swapped, path);
+            check(Tool::Glob, args!("path": path, "pattern": "*"), swapped, path);
+            check(Tool::Grep, args!("path": path, "pattern": "secret"), swapped, path);
+            check(Tool::Bash, args!("workdir": path, "command": "cat *"), swapped, path);
+        }
+    }
+}
+
 mod running {
     use super::*;
 
@@ -669,7 +749,9 @@ mod running {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let stop = CancellationToken::new();
         runtime.block_on(async {
-            let call = project.tools.run(Tool::Bash, &stop, args!("command": "sleep 4714.5; true"));
+            let args = args!("command": "sleep 4714.5; true");
+            let grant = project.grant(Tool::Bash, &args, &stop);
+            let call = project.tools.run(Tool::Bash, &grant, args);
             assert!(tokio::time::timeout(Duration::from_millis(300), call).await.is_err());
             tokio::time::sleep(Duration::from_millis(100)).await;
         });

@@ -1,70 +1,82 @@
 //! `write`: a whole file. A file that somebody else changed since it was read is left alone.
 
 use super::{Outcome, Shared, file};
+use crate::engine::{Grant, Target};
+use crate::project::safe;
 use lembas_core::spec::{WriteArgs, WriteSay};
 use serde_json::json;
-use std::fs::{self, Metadata};
-use std::io::ErrorKind;
-use std::path::Path;
+use std::fs::{File, Metadata};
+use std::io::{self, ErrorKind};
 
-pub(super) fn run(shared: &Shared, args: &WriteArgs) -> Outcome {
-    let path = shared.path(&args.path);
-    let shown = shared.shown(&path);
-    match write(shared, &path, &shown, args.content.as_bytes()) {
-        Ok(text) => Outcome::done(text),
-        Err(text) => Outcome::failed(text),
-    }
+pub(super) fn run(shared: &Shared, grant: &Grant, args: &WriteArgs) -> Result<Outcome, Outcome> {
+    let target = shared.target(grant, Some(&args.path))?;
+    let shown = shared.shown(&target.named);
+    let content = args.content.as_bytes();
+    let failed = |error: io::Error| failed(shared, &shown, &error);
+    let file = match safe::open(&target.real) {
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            put(shared, target, content, None).map_err(failed)?;
+            let values = json!({"path": shown, "lines": lines(content)});
+            return Ok(shared.tells(WriteSay::Created, &values));
+        }
+        opened => opened.map_err(failed)?,
+    };
+    replace(shared, target, &shown, content, file)
 }
 
-fn write(shared: &Shared, path: &Path, shown: &str, content: &[u8]) -> Result<String, String> {
-    let failed = |error: std::io::Error| {
-        shared.say(WriteSay::Failed, &json!({"path": shown, "error": file::words(&error)}))
-    };
-    let before = match fs::metadata(path) {
-        Err(error) if error.kind() != ErrorKind::NotFound => return Err(failed(error)),
-        found => found.ok(),
-    };
-    let real = file::real(path).map_err(failed)?;
-    let Some(found) = &before else {
-        put(shared, &real, content, None).map_err(failed)?;
-        return Ok(shared.say(WriteSay::Created, &json!({"path": shown, "lines": lines(content)})));
-    };
+/// Returns the answer for an error of the system.
+fn failed(shared: &Shared, shown: &str, error: &io::Error) -> Outcome {
+    if safe::is_moved(error) {
+        return shared.moved(shown);
+    }
+    let key = if safe::is_special(error) { WriteSay::Special } else { WriteSay::Failed };
+    shared.fails(key, &json!({"path": shown, "error": file::words(error)}))
+}
+
+/// Replaces what a file holds.
+fn replace(
+    shared: &Shared,
+    target: &Target,
+    shown: &str,
+    content: &[u8],
+    file: File,
+) -> Result<Outcome, Outcome> {
+    let failed = |error: io::Error| failed(shared, shown, &error);
+    let found = file.metadata().map_err(failed)?;
     if !found.is_file() {
         let key = if found.is_dir() { WriteSay::Directory } else { WriteSay::Special };
-        return Err(shared.say(key, &json!({"path": shown})));
+        return Err(shared.fails(key, &json!({"path": shown})));
     }
-    let old = current(shared, &real, found).map_err(failed)?;
+    let old = current(shared, file, &found).map_err(failed)?;
     if old.as_deref() == Some(content) {
-        shared.seen().insert(real, file::print(content));
-        return Ok(shared.say(WriteSay::Unchanged, &json!({"path": shown})));
+        shared.seen().insert(target.real.clone(), file::print(content));
+        return Ok(shared.tells(WriteSay::Unchanged, &json!({"path": shown})));
     }
     let print = old.as_deref().map(file::print);
-    if print.is_some() && shared.seen().get(&real).is_some_and(|seen| Some(*seen) != print) {
-        return Err(shared.say(WriteSay::Stale, &json!({"path": shown})));
+    if print.is_some() && shared.seen().get(&target.real).is_some_and(|seen| Some(*seen) != print) {
+        return Err(shared.fails(WriteSay::Stale, &json!({"path": shown})));
     }
-    put(shared, &real, content, before.as_ref()).map_err(failed)?;
-    let values =
-        json!({"path": shown, "lines": lines(content), "before": old.as_deref().map(lines)});
-    Ok(shared.say(WriteSay::Replaced, &values))
+    put(shared, target, content, Some(&found)).map_err(failed)?;
+    let before = old.as_deref().map(lines);
+    let values = json!({"path": shown, "lines": lines(content), "before": before});
+    Ok(shared.tells(WriteSay::Replaced, &values))
 }
 
 /// Returns what the file holds; nothing when that is too much to compare.
-fn current(shared: &Shared, path: &Path, found: &Metadata) -> std::io::Result<Option<Vec<u8>>> {
+fn current(shared: &Shared, file: File, found: &Metadata) -> io::Result<Option<Vec<u8>>> {
     let most = shared.limits().max_file_bytes;
-    if found.len() > most { Ok(None) } else { file::read(path, most).map(Some) }
+    if found.len() > most { Ok(None) } else { file::read(file, most).map(Some) }
 }
 
 /// Writes a file and remembers what it holds now.
 pub(super) fn put(
     shared: &Shared,
-    real: &Path,
+    target: &Target,
     bytes: &[u8],
     before: Option<&Metadata>,
-) -> std::io::Result<()> {
-    file::write(real, bytes, before)?;
-    // A file that was just made may have been reached through links in its directories.
-    let real = fs::canonicalize(real).unwrap_or_else(|_| real.to_owned());
-    shared.seen().insert(real, file::print(bytes));
+) -> io::Result<()> {
+    safe::write(&target.real, bytes, before)?;
+    shared.seen().insert(target.real.clone(), file::print(bytes));
     Ok(())
 }
 

@@ -276,6 +276,33 @@ fn a_link_made_in_the_same_reply_opens_no_way_out() {
 }
 
 #[test]
+fn what_was_judged_is_what_is_written() {
+    let swaps = [
+        "rm a.txt; ln -s ../outside/a.txt a.txt",
+        "rm a.txt; ln -s ../outside/none.txt a.txt",
+        "rm src/a.txt; rmdir src; ln -s ../outside src",
+    ];
+    for (swap, path) in swaps.into_iter().zip(["a.txt", "a.txt", "src/a.txt"]) {
+        let swap = format!("mkdir ../outside; echo kept > ../outside/a.txt; {swap}");
+        let (ran, _) = check(Session {
+            files: &[("a.txt", "a\n"), ("src/a.txt", "a\n")],
+            scenario: Scenario::new()
+                .reply(Reply::steps([
+                    Step::call("bash", json!({"command": swap})),
+                    Step::call("write", json!({"path": path, "content": "written"})),
+                    Step::call("bash", json!({"command": "tail -n 9 ../outside/*"})),
+                ]))
+                .reply(Reply::text("ok")),
+            argv: &["run", "--json", "--mode", "auto", "go"],
+            events: &["tool_start", "tool_end", "tool_denied", "tool_start", "tool_end", "done"],
+            stdout: &["\"output\":\"kept\""],
+            ..Session::default()
+        });
+        is_text(&ran.all("tool_denied")[0]["reason"], "blocks/call-moved.md");
+    }
+}
+
+#[test]
 fn a_search_keeps_what_a_rule_denies() {
     let (ran, _) = check(Session {
         files: &[(".env", "TOKEN=hunter2\n"), ("a.txt", "TOKEN is read\n")],

@@ -60,6 +60,8 @@ pub struct PathLimits {
     pub max_links: usize,
     /// Longest path in bytes.
     pub max_bytes: usize,
+    /// Most entries of directories that are looked at for one path with globs.
+    pub max_entries: usize,
 }
 
 /// What a turn may use up; none of it is limited unless a number is given.

@@ -26,8 +26,8 @@ pub use mode::{MODES, Mode, ModeRow};
 pub use prompt::Prompts;
 pub use rule::{DEFAULTS, DefaultRule, HARDLINE, Judged, Rule};
 pub use shell::{
-    Action as FileAction, Arity, Effect, Given, Input, Keyed, Language, Operands, Options, Program,
-    Runs, Says, Script, ShellLimits, Which, Wrapper, Wrappers,
+    Action as FileAction, Arity, Effect, Folding, Given, Input, Keyed, Language, Operands, Options,
+    Program, Runs, Says, Script, ShellLimits, Which, Wrapper, Wrappers,
 };
 pub use tool::{Class, Offered, Permission, Tool};
 

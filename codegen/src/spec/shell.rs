@@ -86,8 +86,11 @@ pub struct Wrappers {
     /// What stands where a program would and is none: conditions and jumps. A rule that asks about everything is not
     /// about them.
     pub grammar: Vec<String>,
-    /// Directories every machine has, and names that matter wherever they are: a glob that fits one stands for it.
+    /// Directories every machine has, and names that matter wherever they are: a glob that fits one stands for it,
+    /// and another spelling of one counts as it.
     pub landmarks: Vec<String>,
+    /// How such a name may be spelled otherwise where file systems do not tell cases apart.
+    pub folding: Folding,
     /// Builtins that change the directory to their operand.
     pub movers: Vec<String>,
     /// Builtins after which the directory is not known.
@@ -165,6 +168,18 @@ impl Wrappers {
 pub(super) fn wrappers(reader: &mut Reader<'_>) -> Wrappers {
     let read: Option<Wrappers> = reader.typed("permission/wrappers.json", "wrappers");
     read.unwrap_or_default().indexed()
+}
+
+/// What file systems that do not tell cases apart overlook in a name besides its case.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Folding {
+    /// Signs that are ignored wherever they stand.
+    pub ignored: String,
+    /// Signs that are ignored at the end.
+    pub trailing: String,
+    /// Names by the short forms that also reach them.
+    pub short: BTreeMap<String, String>,
 }
 
 /// How a program's options are spelled.

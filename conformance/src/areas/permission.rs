@@ -125,11 +125,20 @@ impl Setting {
     }
 }
 
-/// A disk on which only the links of a case exist.
+/// A disk on which only the links of a case exist, and the directories they are in.
 struct Links(Vec<(PathBuf, PathBuf)>);
 
 impl Disk for Links {
     fn link(&self, path: &Path) -> Option<PathBuf> {
         self.0.iter().find(|(from, _)| from == path).map(|(_, to)| to.clone())
+    }
+
+    fn names(&self, directory: &Path, most: usize) -> Option<Vec<String>> {
+        let inside = self.0.iter().filter_map(|(from, _)| from.strip_prefix(directory).ok());
+        let names = inside.filter_map(|path| path.iter().next());
+        let mut names: Vec<String> = names.map(|name| name.to_string_lossy().into()).collect();
+        names.sort_unstable();
+        names.dedup();
+        Some(names).filter(|names| names.len() <= most)
     }
 }

@@ -12,7 +12,7 @@ use super::plain::{Plain, Text, aside, plain};
 use super::program::Grammar;
 use super::rules::{self, Asked, Hit};
 use super::view::{Explanation, Notes, Overruled};
-use super::{Call, Policy, Step, Verdict, World, say, wildcard};
+use super::{Call, NamedPath, Policy, Step, Verdict, World, say, wildcard};
 use crate::shell::{Command, Line, Unseen, Word};
 use crate::spec::{
     CallFacts, CommandFacts, Decision, FileAction, MODES, ModeRow, ModeSpec, Record, Rule, Spec,
@@ -42,7 +42,7 @@ pub(super) struct Judge<'a> {
     grammar: Grammar<'a>,
     policy: &'a Policy,
     world: World<'a>,
-    roots: Roots,
+    roots: Roots<'a>,
     floor: Floor<'a>,
     /// The rule of the floor that is broken.
     pub(super) broken: Option<&'a Rule>,
@@ -65,6 +65,8 @@ pub(super) struct Judge<'a> {
     /// How often something was not allowed.
     objections: usize,
     offers: Offers,
+    /// What the call's arguments name.
+    named: Vec<NamedPath>,
     notes: Notes,
 }
 
@@ -86,7 +88,7 @@ impl<'a> Judge<'a> {
             grammar: Grammar::new(spec),
             policy,
             world,
-            roots: Roots::of(&world, &spec.limits.paths),
+            roots: Roots::of(&world, spec),
             floor: Floor::new(spec, policy),
             broken: None,
             decision: Decision::Allow,
@@ -104,6 +106,7 @@ impl<'a> Judge<'a> {
             writes: Vec::new(),
             objections: 0,
             offers: Offers::default(),
+            named: Vec::new(),
             notes: Notes::default(),
         }
     }
@@ -113,7 +116,8 @@ impl<'a> Judge<'a> {
         if let Some(command) = &call.command {
             let start = call.directory.as_ref().map(|directory| self.absolute(directory));
             if let Some(start) = &start {
-                self.file(command, FileAction::Read, start, &call.tool);
+                let real = self.file(command, FileAction::Read, start, &call.tool);
+                self.named.push(NamedPath { named: start.clone(), real });
             }
             let start = start.unwrap_or_else(|| self.world.cwd.to_path_buf());
             self.line(&Text::of(command), Some(vec![start]), 0);
@@ -458,7 +462,8 @@ impl<'a> Judge<'a> {
             Decision::Allow | Decision::Deny => Vec::new(),
         };
         let say = say::sentence(self.spec, self.decision, self.broken, &said, &self.trace);
-        let verdict = Verdict { decision: self.decision, say, trace: self.trace, always };
+        let verdict =
+            Verdict { decision: self.decision, say, trace: self.trace, always, paths: self.named };
         self.notes.explain(verdict, decided)
     }
 }

@@ -6,6 +6,8 @@ mod arguments;
 mod directories;
 mod example;
 mod facts;
+mod folded;
+mod globs;
 mod hardline;
 mod judge;
 mod names;
@@ -90,6 +92,17 @@ pub struct Verdict {
     pub trace: Vec<Step>,
     /// What "always" would store; empty where it is not offered.
     pub always: Vec<Approval>,
+    /// The directory and the paths that the call's arguments name, in this order, and where each of them was judged.
+    pub paths: Vec<NamedPath>,
+}
+
+/// A path that a call names.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct NamedPath {
+    /// The path, made absolute.
+    pub named: PathBuf,
+    /// Where it really is; `None` if that cannot be known.
+    pub real: Option<PathBuf>,
 }
 
 /// One thing that was looked at.

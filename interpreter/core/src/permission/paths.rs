@@ -1,10 +1,11 @@
 //! Where a word points: tilde, `$HOME`, dots and the directory so far put in, compared by component. Where that really
 //! is, `real` says.
 
+use super::folded::{self, folded_path};
+use super::globs::{has_glob, matches};
 use super::real::{Disk, real};
 use crate::shell::{Piece, Word};
-use crate::spec::{FileFacts, PathLimits, Wrappers};
-use globset::{GlobBuilder, GlobMatcher};
+use crate::spec::{FileFacts, Folding, Spec, Wrappers};
 use std::path::{Component, Path, PathBuf};
 
 /// What rules call the directories of the program itself.
@@ -123,57 +124,54 @@ pub(super) fn whole(path: &Path) -> &Path {
 
 /// Returns the directories and files every machine may have that a path with globs fits.
 pub(super) fn landmarks(wrappers: &Wrappers, path: &Path, world: &World<'_>) -> Vec<PathBuf> {
-    let text = path.to_string_lossy();
-    if !text.contains(['*', '?', '[']) {
+    if !has_glob(&path.to_string_lossy()) {
         return Vec::new();
     }
-    let Some(glob) = glob(path) else { return Vec::new() };
     let hidden = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
     let here = path.parent().unwrap_or(path);
-    let named = wrappers.landmarks.iter().map(|known| {
-        let shown = hidden || !known.starts_with('.');
-        shown.then(|| here.join(known))
-    });
-    let known = named.flatten().chain([world.home.to_path_buf()]);
+    let named = wrappers.landmarks.iter().filter(|known| hidden || !known.starts_with('.'));
+    let known = named.map(|known| here.join(known)).chain([world.home.to_path_buf()]);
     let own = world.own.iter().filter_map(|own| inside(path, own));
-    known.filter(|known| glob.is_match(known)).chain(own).collect()
+    known.filter(|known| inside(path, known).is_some_and(|all| all == *known)).chain(own).collect()
 }
 
 /// Returns what a path with globs names in `directory`, if its start fits the directory.
 fn inside(path: &Path, directory: &Path) -> Option<PathBuf> {
     let mut parts = path.components();
-    let start: PathBuf = parts.by_ref().take(directory.components().count()).collect();
-    glob(&start)?.is_match(directory).then(|| directory.join(parts.as_path()))
-}
-
-fn glob(path: &Path) -> Option<GlobMatcher> {
-    let glob = GlobBuilder::new(&path.to_string_lossy()).literal_separator(true).build();
-    glob.ok().map(|glob| glob.compile_matcher())
+    let text = |part: Component<'_>| part.as_os_str().to_string_lossy().into_owned();
+    for known in directory.components() {
+        if !matches(&text(parts.next()?), &text(known)) {
+            return None;
+        }
+    }
+    Some(directory.join(parts.as_path()))
 }
 
 /// The world's directories as they are called and as they really are, looked up once.
-pub(super) struct Roots {
+pub(super) struct Roots<'a> {
+    folding: &'a Folding,
     home: Vec<PathBuf>,
     own: Vec<PathBuf>,
     project: Option<Vec<PathBuf>>,
 }
 
-impl Roots {
-    pub(super) fn of(world: &World<'_>, limits: &PathLimits) -> Roots {
+impl<'a> Roots<'a> {
+    pub(super) fn of(world: &World<'_>, spec: &'a Spec) -> Roots<'a> {
         let both = |path: &Path| {
             let text = normal(path);
-            let real = real(path, world.disk, limits);
+            let real = real(path, world.disk, &spec.limits.paths);
             let mut both = vec![real.unwrap_or_else(|| text.clone()), text];
             both.dedup();
             both
         };
         let own = world.own.iter().flat_map(|path| both(path)).collect();
-        Roots { home: both(world.home), own, project: world.project.map(both) }
+        let (home, project) = (both(world.home), world.project.map(both));
+        Roots { folding: &spec.wrappers.folding, home, own, project }
     }
 
     /// Returns a path as rules see it: below `@own` or `~` where it is, else absolute.
     pub(super) fn shown(&self, path: &Path) -> String {
-        let own = below(&self.own, path).map(|rest| (OWN, rest));
+        let own = self.own(path).map(|rest| (OWN, rest));
         let home = || below(&self.home, path).map(|rest| ("~", rest));
         match own.or_else(home) {
             Some((name, rest)) => named(name, rest),
@@ -199,18 +197,31 @@ impl Roots {
         all.into_iter().flatten().collect()
     }
 
-    /// Returns a path's place below the project, in lower case; `None` outside.
+    /// Returns a path's place below the project, folded; `None` outside.
     pub(super) fn place(&self, path: &Path) -> Option<String> {
-        if below(&self.own, path).is_some() {
+        Some(here(folded_path(self.folding, self.inside(path)?)))
+    }
+
+    /// Returns a path's place below the project as it is spelled; `None` outside.
+    pub(super) fn spelled(&self, path: &Path) -> Option<String> {
+        Some(here(self.inside(path)?.display().to_string()))
+    }
+
+    fn inside<'p>(&self, path: &'p Path) -> Option<&'p Path> {
+        if self.own(path).is_some() {
             return None;
         }
-        let rest = below(self.project.as_ref()?, path)?.display().to_string().to_lowercase();
-        Some(if rest.is_empty() { ".".to_string() } else { rest })
+        below(self.project.as_ref()?, path)
+    }
+
+    /// Returns a path's place below a directory of the program itself, in whatever case that is spelled.
+    fn own<'p>(&self, path: &'p Path) -> Option<&'p Path> {
+        self.own.iter().find_map(|own| folded::below(self.folding, own, path))
     }
 
     /// Returns whether the program's own directories are below a path.
     pub(super) fn hold_own(&self, path: &Path) -> bool {
-        self.own.iter().any(|own| own.starts_with(path))
+        self.own.iter().any(|own| folded::below(self.folding, path, own).is_some())
     }
 
     /// Returns whether a path is, or holds, the home directory or the project, or is where the program keeps its own.
@@ -231,6 +242,11 @@ impl Roots {
             by: by.to_string(),
         }
     }
+}
+
+/// A place, which for the project itself is a dot.
+fn here(place: String) -> String {
+    if place.is_empty() { ".".into() } else { place }
 }
 
 fn named(root: &str, rest: &Path) -> String {

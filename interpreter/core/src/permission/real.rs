@@ -13,6 +13,12 @@ pub trait Disk {
     fn link(&self, _path: &Path) -> Option<PathBuf> {
         None
     }
+
+    /// Returns the names of what is in a directory, itself no link; `None` if it cannot be listed or has more than
+    /// `most`.
+    fn names(&self, _directory: &Path, _most: usize) -> Option<Vec<String>> {
+        None
+    }
 }
 
 /// Returns where an absolute path really is. A link counts before a `..` behind it; what is not there yet is where it
@@ -71,7 +77,7 @@ mod tests {
         }
     }
 
-    const LIMITS: PathLimits = PathLimits { max_links: 4, max_bytes: 60 };
+    const LIMITS: PathLimits = PathLimits { max_links: 4, max_bytes: 60, max_entries: 0 };
 
     fn check(links: &[(&str, &str)], path: &str, expected: Option<&str>) {
         let found = real(Path::new(path), &Links(links), &LIMITS);

@@ -2,13 +2,15 @@
 //! the floor, the rules and the project's border say of it.
 
 use super::{Judge, Place};
+use crate::permission::folded::protected;
+use crate::permission::globs;
 use crate::permission::offers::{OUTSIDE, pattern};
 use crate::permission::paths::{self, is_address, resolve};
 use crate::permission::plain::Plain;
 use crate::permission::real::real;
 use crate::permission::rules::Asked;
 use crate::permission::view::FileView;
-use crate::permission::{Call, program, rules};
+use crate::permission::{Call, NamedPath, program, rules};
 use crate::shell::{Redirect, RedirectKind, Word};
 use crate::spec::{Decision, FileAction, FileFacts};
 use std::collections::HashSet;
@@ -45,8 +47,12 @@ impl Judge<'_> {
                 }
                 match resolve(&word, cwds, &self.world) {
                     Some(found) => {
+                        let globs = globs::in_word(&word) || cwds.is_some_and(globs::in_paths);
                         for path in &found {
                             self.file(written, action, path, by);
+                            if globs {
+                                self.listed(written, action, path, by);
+                            }
                         }
                     }
                     None if spelling == 0 && place.depth == 0 => {
@@ -79,7 +85,9 @@ impl Judge<'_> {
             Some(found) => {
                 for path in found {
                     let real = self.file(of, action, &path, "");
+                    self.listed(of, action, &path, "");
                     if action == FileAction::Write {
+                        let real = real.unwrap_or_else(|| paths::normal(&path));
                         let texts = self.roots.texts(&real);
                         let facts = self.roots.facts(action.name(), &path, "");
                         let hit = self.lookup("edit", &texts, "file", &facts, true);
@@ -96,12 +104,35 @@ impl Judge<'_> {
         }
     }
 
-    /// Looks at one file that a command reads or changes: the floor, rules against it, the project's border. Returns
-    /// where it really is.
-    pub(super) fn file(&mut self, of: &str, action: FileAction, path: &Path, by: &str) -> PathBuf {
-        let tool = if action == FileAction::Read { "read" } else { "edit" };
+    /// Looks at one file that a command reads or changes. Returns where it really is, as far as that can be known.
+    pub(super) fn file(
+        &mut self,
+        of: &str,
+        action: FileAction,
+        path: &Path,
+        by: &str,
+    ) -> Option<PathBuf> {
         let real = self.real(of, path);
-        for path in self.spellings(action, path, &real) {
+        self.note_file(action, path, real.as_deref());
+        self.look(of, action, path, real.as_deref(), by);
+        real
+    }
+
+    /// Looks at what a path with globs names on this disk. What leads elsewhere is noted.
+    fn listed(&mut self, of: &str, action: FileAction, path: &Path, by: &str) {
+        for path in globs::listed(path, self.world.disk, &self.spec.limits.paths) {
+            let real = self.real(of, &path);
+            if real.as_deref() != Some(&paths::normal(&path)) {
+                self.note_file(action, &path, real.as_deref());
+            }
+            self.look(of, action, &path, real.as_deref(), by);
+        }
+    }
+
+    /// Holds a file against the floor, the rules and the project's border.
+    fn look(&mut self, of: &str, action: FileAction, path: &Path, real: Option<&Path>, by: &str) {
+        let tool = if action == FileAction::Read { "read" } else { "edit" };
+        for path in self.spellings(action, path, real) {
             let facts = self.roots.facts(action.name(), &path, by);
             self.breaks(of, "file", &facts);
             let texts = self.roots.texts(&path);
@@ -116,18 +147,17 @@ impl Judge<'_> {
             }
             self.border(of, action, &path, approved, &facts);
         }
-        real
     }
 
     /// Returns where a path really is. One that cannot be followed to its end is asked about, and is no file of the
     /// project.
-    fn real(&mut self, of: &str, path: &Path) -> PathBuf {
-        real(path, self.world.disk, &self.spec.limits.paths).unwrap_or_else(|| {
-            let text = paths::normal(path);
+    fn real(&mut self, of: &str, path: &Path) -> Option<PathBuf> {
+        let real = real(path, self.world.disk, &self.spec.limits.paths);
+        if real.is_none() {
             self.ask(of, "unreadable", "links");
-            self.outside.push(self.roots.shown(&text));
-            text
-        })
+            self.outside.push(self.roots.shown(&paths::normal(path)));
+        }
+        real
     }
 
     /// Offers to store that a tool may use a file, or a directory with all below it.
@@ -147,7 +177,8 @@ impl Judge<'_> {
     pub(super) fn tool_path(&mut self, call: &Call, action: FileAction, path: &Path) {
         let absolute = self.absolute(path);
         let real = self.real(&path.to_string_lossy(), &absolute);
-        for path in self.spellings(action, &absolute, &real) {
+        self.note_file(action, &absolute, real.as_deref());
+        for path in self.spellings(action, &absolute, real.as_deref()) {
             let facts = self.roots.facts(action.name(), &path, &call.tool);
             let of = facts.path.clone();
             self.breaks(&of, "file", &facts);
@@ -162,25 +193,33 @@ impl Judge<'_> {
             self.ruled(&of, hit, if action == FileAction::Read { "file" } else { "default" });
             self.border(&of, action, &path, approved, &facts);
         }
+        self.named.push(NamedPath { named: absolute, real });
     }
 
     /// Returns a path by its text and by where it really is, and notes both for the mode.
-    fn spellings(&mut self, action: FileAction, path: &Path, real: &Path) -> Vec<PathBuf> {
-        let mut found = vec![real.to_path_buf(), paths::normal(path)];
+    fn spellings(&mut self, action: FileAction, path: &Path, real: Option<&Path>) -> Vec<PathBuf> {
+        let text = paths::normal(path);
+        let mut found = vec![real.map_or_else(|| text.clone(), Path::to_path_buf), text];
         if action >= FileAction::Wipe {
             found.iter_mut().for_each(|path| *path = paths::whole(path).to_path_buf());
         }
-        self.note_file(action, &found);
         let landmarks: Vec<PathBuf> = found
             .iter()
             .flat_map(|path| paths::landmarks(&self.spec.wrappers, path, &self.world))
             .collect();
         found.extend(landmarks);
+        let other = found.iter().filter_map(|path| protected(&self.spec.wrappers, path));
+        found.extend(other.collect::<Vec<_>>());
         found.dedup();
         for path in &found {
             let shown = self.roots.shown(path);
             match self.roots.place(path) {
-                Some(place) => self.inside.push(place),
+                Some(place) => {
+                    // What only a folded name makes a plan is none everywhere.
+                    let spelled = self.roots.spelled(path).filter(|spelled| *spelled != place);
+                    self.inside.extend(spelled);
+                    self.inside.push(place);
+                }
                 None => self.outside.push(shown.clone()),
             }
             if action != FileAction::Read {
@@ -194,16 +233,17 @@ impl Judge<'_> {
         found
     }
 
-    fn note_file(&mut self, action: FileAction, found: &[PathBuf]) {
-        let [real, path] = found else { return };
+    fn note_file(&mut self, action: FileAction, path: &Path, real: Option<&Path>) {
         if !self.notes.are_read() {
             return;
         }
+        let path = paths::normal(path);
+        let real = real.unwrap_or(&path);
         self.notes.file(FileView {
             action: action.name(),
-            path: self.roots.told(path),
+            path: self.roots.told(&path),
             real: self.roots.told(real),
-            inside: [real, path].iter().all(|path| self.roots.place(path).is_some()),
+            inside: [real, &path].iter().all(|path| self.roots.place(path).is_some()),
         });
     }
 

@@ -1,0 +1,347 @@
+//! Opens what was judged and nothing else. Every path here is a real one, as a verdict says it: a link anywhere on it was
+//! put there since, and is refused. The only place that opens files whose paths come from a model.
+
+use rustix::fs::{self as system, CWD, Dir, Mode, OFlags, RenameFlags};
+use rustix::io::Errno;
+use std::fs::{File, Metadata};
+use std::io::{self, ErrorKind, Write};
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Component, Path, PathBuf};
+
+/// How a directory is opened that others are looked up in.
+#[cfg(target_os = "linux")]
+const ANCHOR: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
+#[cfg(not(target_os = "linux"))]
+const ANCHOR: OFlags = OFlags::DIRECTORY.union(OFlags::CLOEXEC);
+
+/// How a file is opened for reading: without waiting for the other end of a FIFO.
+const READ: OFlags = OFlags::CLOEXEC.union(OFlags::NONBLOCK).union(OFlags::NOCTTY);
+
+/// Returns whether an error says that a path leads elsewhere than when it was judged.
+pub(crate) fn is_moved(error: &io::Error) -> bool {
+    [Errno::LOOP, Errno::STALE]
+        .iter()
+        .any(|moved| error.raw_os_error() == Some(moved.raw_os_error()))
+}
+
+/// Returns whether an error says that a path is something that cannot be read or written as a file is, such as a socket.
+pub(crate) fn is_special(error: &io::Error) -> bool {
+    error.raw_os_error() == Some(Errno::NXIO.raw_os_error())
+}
+
+/// Opens a file or directory to read it.
+///
+/// # Errors
+/// What the system said; one that `is_moved` for a link.
+pub(crate) fn open(real: &Path) -> io::Result<File> {
+    opened(real, READ).map(File::from)
+}
+
+/// Opens a directory to work in it.
+///
+/// # Errors
+/// As for `open`, and for what is no directory.
+pub(crate) fn directory(real: &Path) -> io::Result<OwnedFd> {
+    opened(real, ANCHOR)
+}
+
+/// Returns a path of a directory that stays what was opened, whatever is put in its place.
+pub(crate) fn pinned(directory: &OwnedFd, real: &Path) -> PathBuf {
+    let pinned = PathBuf::from(format!("/proc/self/fd/{}", directory.as_raw_fd()));
+    if cfg!(target_os = "linux") && pinned.exists() { pinned } else { real.to_owned() }
+}
+
+/// Returns at most `most` names in a directory.
+///
+/// # Errors
+/// As for `directory`.
+pub(crate) fn names(real: &Path, most: usize) -> io::Result<Vec<String>> {
+    let entries = Dir::new(opened(real, READ | OFlags::DIRECTORY)?)?;
+    let names = entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned());
+    Ok(names.filter(|name| name != "." && name != "..").take(most).collect())
+}
+
+/// Checks that a path still is the file or directory that was looked at.
+///
+/// # Errors
+/// As for `open`; one that `is_moved` where it is another.
+pub(crate) fn still(real: &Path, before: &Metadata) -> io::Result<()> {
+    same(opened(real, READ)?, before)
+}
+
+/// Writes a whole file by way of a new one beside it, so that nobody ever sees half of one. `before` is the file that
+/// was looked at: its mode is kept, and if another stands there now nothing is written. Without one, missing
+/// directories are made, and nothing may be there.
+///
+/// # Errors
+/// What the system said; the file is as it was then.
+pub(crate) fn write(real: &Path, bytes: &[u8], before: Option<&Metadata>) -> io::Result<()> {
+    let (parent, name) = split(real)?;
+    let directory = if before.is_some() { directory(parent)? } else { made(parent)? };
+    let (mut file, new) = Temporary::new(&directory)?;
+    file.write_all(bytes)?;
+    match before {
+        Some(before) => {
+            file.set_permissions(before.permissions())?;
+            same(unlinked(&directory, name, READ)?, before)?;
+            system::renameat(&directory, &new.name, &directory, name)?;
+        }
+        None => moved_onto_nothing(&directory, &new.name, name)?,
+    }
+    Ok(())
+}
+
+fn opened(real: &Path, flags: OFlags) -> io::Result<OwnedFd> {
+    #[cfg(target_os = "linux")]
+    {
+        use rustix::fs::{ResolveFlags, openat2};
+        match openat2(CWD, real, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS) {
+            // An old kernel, or one that is told not to let us.
+            Err(Errno::NOSYS | Errno::PERM) => {}
+            opened => return Ok(opened?),
+        }
+    }
+    walked(real, flags)
+}
+
+/// Opens a path part by part, each without following a link.
+fn walked(real: &Path, flags: OFlags) -> io::Result<OwnedFd> {
+    let mut parts = real.components();
+    let mut directory = system::openat(CWD, "/", ANCHOR, Mode::empty())?;
+    parts.next();
+    loop {
+        let Some(part) = parts.next() else {
+            return Ok(system::openat(&directory, ".", flags, Mode::empty())?);
+        };
+        let Component::Normal(name) = part else { return Err(ErrorKind::InvalidInput.into()) };
+        if parts.as_path().as_os_str().is_empty() {
+            return unlinked(&directory, Path::new(name), flags);
+        }
+        directory = unlinked(&directory, Path::new(name), ANCHOR)?;
+    }
+}
+
+/// Opens what a name in a directory is, unless it is a link.
+fn unlinked(directory: &OwnedFd, name: &Path, flags: OFlags) -> io::Result<OwnedFd> {
+    let opened = system::openat(directory, name, flags | OFlags::NOFOLLOW, Mode::empty());
+    opened.map_err(|error| {
+        // Systems do not agree on what they say of a link.
+        let link = system::readlinkat(directory, name, Vec::new()).is_ok();
+        if link { Errno::LOOP.into() } else { error.into() }
+    })
+}
+
+/// Opens a directory; it and those above it are made where nothing is.
+fn made(real: &Path) -> io::Result<OwnedFd> {
+    match directory(real) {
+        Err(error) if error.kind() == ErrorKind::NotFound => {}
+        opened => return opened,
+    }
+    let (parent, name) = split(real)?;
+    let parent = made(parent)?;
+    match system::mkdirat(&parent, name, Mode::from_raw_mode(0o777)) {
+        Ok(()) | Err(Errno::EXIST) => unlinked(&parent, name, ANCHOR),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Returns the directory of a path and the name in it.
+fn split(real: &Path) -> io::Result<(&Path, &Path)> {
+    let name = real.file_name().map(Path::new);
+    real.parent().zip(name).ok_or_else(|| ErrorKind::InvalidInput.into())
+}
+
+/// Checks that what was opened is the file that was looked at.
+fn same(opened: OwnedFd, before: &Metadata) -> io::Result<()> {
+    let now = File::from(opened).metadata()?;
+    let same = (now.dev(), now.ino()) == (before.dev(), before.ino());
+    if same { Ok(()) } else { Err(Errno::STALE.into()) }
+}
+
+/// Gives a file its name if nothing has it.
+fn moved_onto_nothing(directory: &OwnedFd, from: &Path, to: &Path) -> io::Result<()> {
+    match system::renameat_with(directory, from, directory, to, RenameFlags::NOREPLACE) {
+        // Not every file system can rename on this condition.
+        Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {}
+        renamed => return Ok(renamed?),
+    }
+    match system::statat(directory, to, system::AtFlags::SYMLINK_NOFOLLOW) {
+        Err(Errno::NOENT) => Ok(system::renameat(directory, from, directory, to)?),
+        Ok(_) => Err(ErrorKind::AlreadyExists.into()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// A file that gets its name later, and goes if it does not.
+struct Temporary<'d> {
+    directory: &'d OwnedFd,
+    name: PathBuf,
+}
+
+impl Temporary<'_> {
+    fn new(directory: &OwnedFd) -> io::Result<(File, Temporary<'_>)> {
+        let flags =
+            OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let mode = Mode::from_raw_mode(0o666);
+        // Only the name is taken from there: the file is made in the directory that was opened.
+        let named = tempfile::Builder::new().prefix(".lembas-").make_in("/", |path| {
+            let name = path.file_name().map(PathBuf::from).unwrap_or_default();
+            Ok((system::openat(directory, &name, flags, mode)?, name))
+        })?;
+        let ((file, name), _) = named.keep().map_err(|kept| kept.error)?;
+        Ok((File::from(file), Temporary { directory, name }))
+    }
+}
+
+impl Drop for Temporary<'_> {
+    fn drop(&mut self) {
+        let _ = system::unlinkat(self.directory, &self.name, system::AtFlags::empty());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    /// A directory with a file in it, and one outside that has a file of the same name.
+    struct Place {
+        root: PathBuf,
+        _kept: tempfile::TempDir,
+    }
+
+    impl Place {
+        fn new() -> Place {
+            let kept = tempfile::tempdir().unwrap();
+            let root = fs::canonicalize(kept.path()).unwrap();
+            for folder in ["in/a/b", "out/b"] {
+                fs::create_dir_all(root.join(folder)).unwrap();
+                fs::write(root.join(folder).join("f"), "kept").unwrap();
+            }
+            Place { root, _kept: kept }
+        }
+
+        fn path(&self, path: &str) -> PathBuf {
+            self.root.join(path)
+        }
+
+        /// Puts a link in the place of what is there.
+        fn swap(&self, path: &str, to: &str) {
+            let path = self.path(path);
+            if path.is_dir() {
+                fs::remove_dir_all(&path).unwrap()
+            } else {
+                let _ = fs::remove_file(&path);
+            }
+            symlink(self.path(to), path).unwrap();
+        }
+
+        /// Everything below it, with the text of files.
+        fn all(&self) -> Vec<(PathBuf, Option<String>)> {
+            let walk =
+                ignore::WalkBuilder::new(&self.root).standard_filters(false).build().flatten();
+            let text = |path: &Path| {
+                fs::symlink_metadata(path)
+                    .unwrap()
+                    .is_file()
+                    .then(|| fs::read_to_string(path).unwrap())
+            };
+            let mut all: Vec<_> =
+                walk.map(|entry| (entry.path().to_owned(), text(entry.path()))).collect();
+            all.sort();
+            all
+        }
+    }
+
+    #[test]
+    fn both_ways_to_open_find_the_same() {
+        let place = Place::new();
+        place.swap("in/link", "out/b");
+        place.swap("in/file", "out/b/f");
+        for (path, expected) in [
+            ("in/a/b/f", Ok(())),
+            ("in/a/b", Ok(())),
+            ("in/link", Err(Errno::LOOP)),
+            ("in/link/f", Err(Errno::LOOP)),
+            ("in/file", Err(Errno::LOOP)),
+            ("in/none", Err(Errno::NOENT)),
+            ("in/a/b/f/x", Err(Errno::NOTDIR)),
+        ] {
+            let path = place.path(path);
+            let said = |opened: io::Result<OwnedFd>| {
+                opened.map(drop).map_err(|error| error.raw_os_error())
+            };
+            let expected = expected.map_err(|error: Errno| Some(error.raw_os_error()));
+            assert_eq!(said(opened(&path, READ)), expected, "{}", path.display());
+            assert_eq!(said(walked(&path, READ)), expected, "{}", path.display());
+        }
+        assert!(walked(Path::new("/"), ANCHOR).is_ok());
+        assert!(walked(&place.path("in/../in"), ANCHOR).is_err());
+    }
+
+    /// Writes to a path after something was put in the place of one of its parts.
+    fn check(existing: bool, swap: impl Fn(&Place)) {
+        let place = Place::new();
+        let path = place.path(if existing { "in/a/b/f" } else { "in/a/b/new/f" });
+        let before = existing.then(|| open(&path).unwrap().metadata().unwrap());
+        swap(&place);
+        let then = place.all();
+        let error = write(&path, b"written", before.as_ref()).unwrap_err();
+        assert!(is_moved(&error), "{error}");
+        assert_eq!(place.all(), then);
+    }
+
+    #[test]
+    fn what_was_swapped_is_not_written() {
+        check(true, |place| place.swap("in/a/b/f", "out/b/f"));
+        check(true, |place| place.swap("in/a/b/f", "out/none"));
+        check(true, |place| {
+            fs::write(place.path("in/a/b/g"), "another").unwrap();
+            fs::rename(place.path("in/a/b/g"), place.path("in/a/b/f")).unwrap();
+        });
+        for existing in [true, false] {
+            check(existing, |place| place.swap("in/a/b", "out/b"));
+            check(existing, |place| place.swap("in/a", "out"));
+            check(existing, |place| place.swap("in", "out"));
+        }
+        check(false, |place| place.swap("in/a/b/new", "out"));
+    }
+
+    #[test]
+    fn a_file_is_written_whole_and_leaves_nothing_beside_it() {
+        let place = Place::new();
+        write(&place.path("in/x/y/z"), b"new", None).unwrap();
+        write(
+            &place.path("in/a/b/f"),
+            b"again",
+            Some(&open(&place.path("in/a/b/f")).unwrap().metadata().unwrap()),
+        )
+        .unwrap();
+        let error = write(&place.path("out/b/f"), b"new", None).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::AlreadyExists);
+        let mut files: Vec<_> = place
+            .all()
+            .into_iter()
+            .filter_map(|(path, text)| {
+                Some((path.strip_prefix(&place.root).unwrap().to_owned(), text?))
+            })
+            .collect();
+        files.sort();
+        let expected = [("in/a/b/f", "again"), ("in/x/y/z", "new"), ("out/b/f", "kept")];
+        assert_eq!(files, expected.map(|(path, text)| (PathBuf::from(path), text.to_owned())));
+    }
+
+    #[test]
+    fn a_pinned_directory_stays_what_it_was() {
+        let place = Place::new();
+        let directory = directory(&place.path("in/a/b")).unwrap();
+        fs::rename(place.path("in/a/b"), place.path("in/c")).unwrap();
+        place.swap("in/a/b", "out");
+        let found = fs::canonicalize(pinned(&directory, &place.path("in/a/b"))).unwrap();
+        assert_eq!(found, place.path("in/c"));
+        assert_eq!(names(&place.path("in/c"), 9).unwrap(), ["f"]);
+        assert!(is_moved(&names(&place.path("in/a/b"), 9).unwrap_err()));
+    }
+}
