@@ -79,8 +79,6 @@ pub struct Wrappers {
     pub passers: Vec<String>,
     /// Names of a program's own input: `sh /dev/stdin`.
     pub stdin: Vec<String>,
-    /// Builtins whose operands become `$1`, `$2`, ….
-    pub setters: Vec<String>,
     /// Builtins that read lines into the variables their operands name.
     pub takers: Vec<String>,
     /// What stands where a program would and is none: conditions and jumps. A rule that asks about everything is not

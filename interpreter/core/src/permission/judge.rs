@@ -269,7 +269,7 @@ impl<'a> Judge<'a> {
                 self.beside(&written, &words, approved, most);
             }
         }
-        if self.denies && masks(plain) {
+        if self.denies && masks(line, command, plain) {
             self.because("masked");
         }
         if depth == 0 && self.objections > objections {
@@ -475,9 +475,16 @@ fn names_risks(pattern: &str, facts: &CommandFacts) -> bool {
 }
 
 /// Returns whether the program that runs, or the text of a shell, is not known before the line runs.
-fn masks(plain: &Plain) -> bool {
+fn masks(line: &Line, command: &Command, plain: &Plain) -> bool {
     let globbed = |word: &Word| word.has_glob() && word.text != "[";
     let hides = |word: &Word| !word.is_known() || globbed(word);
     let hidden = |words: &Vec<Word>| words.first().is_some_and(hides);
-    plain.fed || plain.spellings.iter().any(hidden)
+    let values = command.assignments.iter().map(|each| &each.value);
+    let targets = command.redirects.iter().map(|redirect| &redirect.target);
+    let mut words = command.words.iter().chain(values).chain(targets);
+    let documents = command.redirects.iter().filter_map(|each| line.documents.get(each.document?));
+    plain.fed
+        || plain.spellings.iter().any(hidden)
+        || words.any(Word::evaluates)
+        || documents.into_iter().any(|document| document.evaluates)
 }

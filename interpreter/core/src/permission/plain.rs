@@ -60,13 +60,8 @@ impl Text {
         let limits = &spec.limits.shell;
         let mut line = match self.arguments.is_empty() {
             true => shell::read(&self.text, limits),
-            false => shell::read_called(&self.text, limits),
+            false => shell::read_called(&self.text, &self.arguments, limits),
         };
-        if !self.arguments.is_empty() {
-            for command in &mut line.commands {
-                command.words = filled(&command.words, &self.arguments);
-            }
-        }
         if let Some(input) = &self.input {
             line.feed(input);
         }
@@ -227,10 +222,9 @@ impl Search<'_, '_> {
             }
             let words: Vec<Word> = words.iter().map(|word| word.variant(index)).collect();
             let resolved = said::resolved(self.spec, &words, 0);
-            let set = self.given().map(|given| filled(&words, &given));
             let taken = said::taken(self.spec, self.line, self.index, &words);
             self.add(words);
-            resolved.into_iter().chain(set).chain(taken).for_each(|words| self.add(words));
+            resolved.into_iter().chain(taken).for_each(|words| self.add(words));
         }
         for function in self.line.functions.iter().filter(|function| calls(words, &function.name)) {
             let body = self.line.commands.get(function.body.clone()).unwrap_or_default();
@@ -241,26 +235,6 @@ impl Search<'_, '_> {
                 }
             }
         }
-    }
-
-    /// Returns what the line sets `$1`, `$2`, … to before this command.
-    fn given(&self) -> Option<Vec<Word>> {
-        let asks =
-            |word: &Word| word.pieces.iter().any(|piece| matches!(piece, Piece::Variable(_)));
-        let before = self.line.commands.get(..self.index)?;
-        if !self.command.words.iter().any(asks) {
-            return None;
-        }
-        let sets = |words: &&Vec<Word>| {
-            let name = words.first().map(|word| word.text.as_str()).unwrap_or_default();
-            self.spec.wrappers.setters.iter().any(|setter| setter == name)
-        };
-        let words = before.iter().rev().map(|command| &command.words).find(sets)?;
-        let end = words.iter().position(|word| word.text == "--");
-        let first = words.iter().skip(1).position(|word| !word.text.starts_with(['-', '+']));
-        let from = end.or(first)?;
-        let given = words.get(from + 1..).unwrap_or_default();
-        Some(words.iter().take(1).chain(given).cloned().collect())
     }
 
     pub(super) fn add(&mut self, words: Vec<Word>) {

@@ -1,8 +1,10 @@
 //! Compound commands: groups, subshells, conditions, loops, cases, functions and `[[ ]]`.
 
+use super::expand;
 use super::reader::Reader;
+use super::variables::POSITIONAL;
 use super::words::Until;
-use super::{Command, Function, Hidden, Piece, RedirectKind, Unseen, Word};
+use super::{Assignment, Command, Function, Hidden, Piece, RedirectKind, Unseen, Word};
 
 /// Tests of `[[ ]]` that read both sides as arithmetic.
 const ARITHMETIC_TESTS: [&str; 7] = ["-eq", "-ne", "-lt", "-le", "-gt", "-ge", "-v"];
@@ -135,16 +137,31 @@ impl Reader<'_, '_> {
         });
     }
 
-    /// Reads what may run many times: a variable that it changes has no sure value in it.
-    fn repeated(&mut self, inner: impl FnOnce(&mut Self)) {
+    /// Reads what may run many times. What changes a variable that was set before is read once more, with the values
+    /// that it leaves beside those it began with.
+    fn repeated(&mut self, inner: impl Fn(&mut Self)) {
         let mark = self.out.variables.mark();
+        let again = (self.out.repeated == 0).then(|| self.place());
+        self.once(&inner);
+        let changed = self.out.variables.changed_since(mark);
+        if !changed.is_empty() {
+            self.out.unseen(Unseen::ChangedInLoop);
+        }
+        if let Some(place) = again.filter(|_| !changed.is_empty()) {
+            self.back_to(place);
+            self.out.variables.undo_since(mark);
+            for (name, values) in changed {
+                self.out.variables.also(&name, values);
+            }
+            self.once(&inner);
+        }
+        self.out.variables.doubt_since(mark);
+    }
+
+    fn once(&mut self, inner: impl Fn(&mut Self)) {
         self.out.repeated += 1;
         self.conditionally(inner);
         self.out.repeated -= 1;
-        if self.out.variables.changed_since(mark) {
-            self.out.unseen(Unseen::ChangedInLoop);
-        }
-        self.out.variables.doubt_since(mark);
     }
 
     fn for_loop(&mut self, values_known: bool) {
@@ -154,12 +171,12 @@ impl Reader<'_, '_> {
         } else {
             let name = self.single_word(Until::Blank).text.clone();
             self.skip_lines();
-            let words = if self.at_keyword("in") { self.loop_words() } else { Vec::new() };
-            let values: Vec<Vec<Piece>> = words
-                .into_iter()
-                .flat_map(|word| [std::slice::from_ref(&word.pieces), &word.also].concat())
-                .collect();
+            let values = match self.at_keyword("in") {
+                true => self.loop_words(),
+                false => self.called_with(),
+            };
             let few = values.len() <= self.out.limits.max_spellings;
+            self.names_shell(&name, &values);
             if values_known && few && !values.is_empty() {
                 self.out.variables.set(&name, values, true);
             } else {
@@ -182,7 +199,7 @@ impl Reader<'_, '_> {
         self.out.variables.doubt_since(mark.saturating_sub(1));
     }
 
-    fn loop_words(&mut self) -> Vec<Word> {
+    fn loop_words(&mut self) -> Vec<Vec<Piece>> {
         self.expect("in");
         let mut words = Vec::new();
         loop {
@@ -190,9 +207,28 @@ impl Reader<'_, '_> {
             let before = self.at;
             words.extend(self.word());
             if self.at == before {
-                return words;
+                return words.iter().flat_map(Word::values).collect();
             }
         }
+    }
+
+    /// Returns what a loop without `in` goes over: the positional parameters.
+    fn called_with(&self) -> Vec<Vec<Piece>> {
+        let unknown = || vec![vec![Piece::Variable(POSITIONAL.to_string())]];
+        self.out.variables.fields(POSITIONAL).unwrap_or_else(unknown)
+    }
+
+    /// Notes a loop's variable as an assignment where its name is in capitals: those are the shell's and the system's.
+    fn names_shell(&mut self, name: &str, values: &[Vec<Piece>]) {
+        if name.is_empty() || name.contains(|sign: char| sign.is_ascii_lowercase()) {
+            return;
+        }
+        let value = values.first().cloned().unwrap_or_else(|| vec![Piece::Doubt]);
+        let also = values.get(1..).unwrap_or_default().to_vec();
+        let value = expand::finish(value, also, true);
+        let assignment = Assignment { name: name.to_string(), value };
+        let command = Command { assignments: vec![assignment], ..self.begin(self.at) };
+        self.out.line.commands.push(command);
     }
 
     fn case(&mut self) {
@@ -300,7 +336,7 @@ impl Reader<'_, '_> {
     fn mark_arithmetic(&mut self, command: &mut Command) {
         let compares = |word: &Word| ARITHMETIC_TESTS.contains(&word.text.as_str());
         if command.words.iter().any(compares) {
-            let evaluates = command.words.iter().any(|word| self.evaluates(&word.text));
+            let evaluates = command.words.iter().any(|word| self.evaluates(word));
             let hidden = Piece::Hidden(Hidden::Arithmetic, String::new());
             command.words.extend(evaluates.then(|| Word::made(vec![hidden], false)));
         }

@@ -1,10 +1,9 @@
-//! What begins with `$` or a backtick: variables, operations on them, arithmetic, substitutions.
+//! What begins with `$` or a backtick: variables, arithmetic, substitutions. `${…}` is in `braced`.
 
-use super::expand::Atoms;
+use super::expand::{self, Atoms};
 use super::reader::Reader;
-use super::variables::name_at;
-use super::words::Until;
-use super::{Hidden, Piece, Unseen};
+use super::variables::{POSITIONAL, Values, name_at};
+use super::{Hidden, Piece, Unseen, Word};
 
 impl Reader<'_, '_> {
     /// Reads from a `$` on.
@@ -45,14 +44,14 @@ impl Reader<'_, '_> {
         }
     }
 
-    fn hide(&mut self, atoms: &mut Atoms, why: Hidden, start: usize) {
+    pub(super) fn hide(&mut self, atoms: &mut Atoms, why: Hidden, start: usize) {
         atoms.push(Piece::Hidden(
             why,
             self.text.get(start..self.at).unwrap_or_default().to_string(),
         ));
     }
 
-    fn name(&mut self) -> String {
+    pub(super) fn name(&mut self) -> String {
         let mut name = String::new();
         while let Some(sign) =
             self.peek().filter(|sign| sign.is_ascii_alphanumeric() || *sign == '_')
@@ -68,14 +67,19 @@ impl Reader<'_, '_> {
         if name == "IFS" && !splits_anew {
             return if quoted { atoms.text(" \t\n") } else { atoms.space() };
         }
-        let positional =
-            matches!(name, "@" | "*") || name.parse::<u32>().is_ok_and(|number| number > 0);
+        let all = matches!(name, "@" | "*");
+        let positional = all || name.parse::<u32>().is_ok_and(|number| number > 0);
         let variables = &self.out.variables;
         let unset = positional && !variables.positional && variables.in_function == 0;
-        let spliced = match variables.get(name) {
-            Some(values) => atoms.splice(values, quoted, self.out),
-            None if unset => return atoms.push(Piece::Doubt),
-            None => false,
+        let fields = if all { variables.fields(POSITIONAL) } else { None };
+        let spliced = match (fields, variables.get(name)) {
+            (Some(fields), _) => self.elements(atoms, fields, name == "@", quoted),
+            (None, Some(values)) => atoms.splice(values, quoted, self.out),
+            (None, None) if unset => {
+                atoms.push(Piece::Doubt);
+                atoms.splice_fields(Values::new(), quoted, self.out)
+            }
+            (None, None) => false,
         };
         if !spliced && self.out.variables.touched(name) {
             atoms.push(Piece::Hidden(Hidden::Expansion, format!("${name}")));
@@ -87,80 +91,38 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// Reads `${…}`.
-    fn braced(&mut self, atoms: &mut Atoms, quoted: bool) {
-        let start = self.at;
-        self.bump();
-        self.bump();
-        let prefix =
-            self.peek().filter(|sign| matches!(sign, '!' | '#') && self.ahead(1) != Some('}'));
-        if prefix.is_some() {
-            self.bump();
+    /// Puts the elements of an array in: each a word, or in quotes all as one if they are not `apart`.
+    pub(super) fn elements(
+        &mut self,
+        atoms: &mut Atoms,
+        fields: Values,
+        apart: bool,
+        quoted: bool,
+    ) -> bool {
+        if apart || !quoted {
+            return atoms.splice_fields(fields, quoted, self.out);
         }
-        let mut name = self.name();
-        if name.is_empty() {
-            name.extend(self.bump());
+        let mut joined = expand::joined(&fields);
+        if self.out.variables.touched("IFS") {
+            joined.push(Piece::Doubt);
         }
-        let plain = prefix.is_none();
-        match self.peek() {
-            Some('}') if plain => {
-                self.bump();
-                self.variable(atoms, &name, quoted);
-            }
-            Some(':') if plain && matches!(self.ahead(1), Some('-' | '=' | '+' | '?')) => {
-                self.bump();
-                self.alternative(atoms, &name, quoted);
-            }
-            Some('-' | '=' | '+' | '?') if plain => self.alternative(atoms, &name, quoted),
-            _ => {
-                let operation = self.single_word(Until::Brace).text.clone();
-                self.close_brace();
-                let counts = operation.starts_with(':') && self.evaluates(&operation);
-                let runs = prefix == Some('!') || counts || reads_value_as_code(&operation);
-                self.hide(atoms, if runs { Hidden::Indirect } else { Hidden::Expansion }, start);
-            }
-        }
+        atoms.splice(vec![joined], quoted, self.out)
     }
 
-    /// Returns true if a text that is read as arithmetic names a variable whose value on this line is no number.
-    pub(super) fn evaluates(&self, text: &str) -> bool {
-        let names = text.split(|sign: char| !(sign.is_ascii_alphanumeric() || sign == '_'));
-        names.filter(|name| name_at(name).is_some()).any(|name| {
+    /// Returns true if a word that is read as arithmetic names a variable whose value on this line is no number.
+    pub(super) fn evaluates(&self, word: &Word) -> bool {
+        let texts = word.pieces.iter().filter_map(|piece| match piece {
+            Piece::Text(text) => Some(text),
+            _ => None,
+        });
+        let odd = |name: &str| {
             let values = self.out.variables.get(name).unwrap_or_default();
             values.iter().any(|pieces| !is_number(pieces))
-        })
-    }
-
-    fn close_brace(&mut self) {
-        if !self.eat('}') {
-            self.fail(Unseen::Unended);
-        }
-    }
-
-    /// Reads `${name:-word}` and its like from the sign on: the word is likely where the line says no value.
-    fn alternative(&mut self, atoms: &mut Atoms, name: &str, quoted: bool) {
-        let sign = self.bump();
-        let word = self.single_word(Until::Brace);
-        self.close_brace();
-        let value = self.out.variables.get(name);
-        let use_word = (sign == Some('+')) == value.is_some();
-        if sign == Some('=') {
-            self.out.variables.set(name, vec![word.pieces.clone()], false);
-        }
-        if sign != Some('?') {
-            atoms.push(Piece::Doubt);
-        }
-        let known = match (sign, &value) {
-            (Some('?'), None) => false,
-            (Some('+'), None) => word.pieces.is_empty(),
-            _ if use_word && sign != Some('?') => {
-                atoms.splice(vec![word.pieces.clone()], quoted, self.out)
-            }
-            _ => return self.variable(atoms, name, quoted),
         };
-        if !known {
-            atoms.push(Piece::Variable(name.to_string()));
-        }
+        texts.into_iter().any(|text| {
+            let names = text.split(|sign: char| !(sign.is_ascii_alphanumeric() || sign == '_'));
+            runs_something(text) || names.filter(|name| name_at(name).is_some()).any(odd)
+        })
     }
 
     /// Returns true if `$((` here is arithmetic: the bracket that closes the inner one is followed by another.
@@ -273,13 +235,9 @@ impl Reader<'_, '_> {
     }
 }
 
-/// `@P` and its like, and an index that is more than a number, evaluate what they are given.
-fn reads_value_as_code(operation: &str) -> bool {
-    let index = operation.strip_prefix('[').map(|rest| rest.split(']').next().unwrap_or_default());
-    let plain_index = index.is_none_or(|index| {
-        index == "@" || index == "*" || index.chars().all(|sign| sign.is_ascii_digit())
-    });
-    operation.starts_with('@') || operation.contains("]@") || !plain_index
+/// Returns true if a text that is read once more would run something.
+pub(super) fn runs_something(text: &str) -> bool {
+    text.contains("$(") || text.contains('`')
 }
 
 fn is_number(pieces: &[Piece]) -> bool {

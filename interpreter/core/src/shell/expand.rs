@@ -18,6 +18,8 @@ pub(super) enum Atom {
     Space,
     /// A variable's values; split at blanks unless quoted.
     Splice(Values, bool),
+    /// The elements of an array, a word each; split at blanks unless quoted.
+    Fields(Values, bool),
 }
 
 /// The parts of one word in order.
@@ -25,6 +27,8 @@ pub(super) enum Atom {
 pub(super) struct Atoms {
     list: Vec<Atom>,
     pub(super) quoted: bool,
+    /// An unquoted `{` stands in it.
+    pub(super) opened: bool,
 }
 
 impl Atoms {
@@ -51,6 +55,7 @@ impl Atoms {
             self.push(Piece::Doubt);
         }
         self.list.push(Atom::Open);
+        self.opened = true;
     }
 
     pub(super) fn space(&mut self) {
@@ -77,6 +82,15 @@ impl Atoms {
         fits
     }
 
+    /// Puts the elements of an array in; returns false if that would be more than the limit.
+    pub(super) fn splice_fields(&mut self, fields: Values, quoted: bool, out: &mut Out) -> bool {
+        let fits = charge(out, fields.len() + fields.iter().flatten().map(size).sum::<usize>());
+        if fits {
+            self.list.push(Atom::Fields(fields, quoted));
+        }
+        fits
+    }
+
     /// Returns the pieces, those of values included.
     pub(super) fn pieces(&self) -> impl Iterator<Item = &Piece> {
         self.list.iter().flat_map(|atom| match atom {
@@ -84,12 +98,15 @@ impl Atoms {
             Atom::Splice(values, _) => {
                 [].iter().chain(values.first().map(Vec::as_slice).unwrap_or_default())
             }
+            Atom::Fields(fields, _) => {
+                [].iter().chain(fields.first().map(Vec::as_slice).unwrap_or_default())
+            }
             _ => [].iter().chain(&[]),
         })
     }
 }
 
-fn size(piece: &Piece) -> usize {
+pub(super) fn size(piece: &Piece) -> usize {
     1 + match piece {
         Piece::Text(text)
         | Piece::Glob(text)
@@ -100,8 +117,13 @@ fn size(piece: &Piece) -> usize {
     }
 }
 
+/// Returns how many bytes may still be expanded.
+pub(super) fn left(out: &Out) -> usize {
+    out.limits.max_expanded.saturating_sub(out.expanded)
+}
+
 /// Takes `bytes` off what may still be expanded; false if there is not that much left.
-fn charge(out: &mut Out, bytes: usize) -> bool {
+pub(super) fn charge(out: &mut Out, bytes: usize) -> bool {
     out.expanded = out.expanded.saturating_add(bytes);
     let fits = out.expanded <= out.limits.max_expanded;
     if !fits {
@@ -113,8 +135,7 @@ fn charge(out: &mut Out, bytes: usize) -> bool {
 /// Returns the words that the parts of one word become.
 pub(super) fn words(atoms: Atoms, out: &mut Out) -> Vec<Word> {
     let quoted = atoms.quoted;
-    let lists =
-        if atoms.list.contains(&Atom::Open) { braces(&atoms.list, out) } else { vec![atoms.list] };
+    let lists = if atoms.opened { braces(&atoms.list, out) } else { vec![atoms.list] };
     let mut words = Vec::new();
     for list in lists {
         out.words += 1;
@@ -133,6 +154,9 @@ pub(super) fn single(atoms: Atoms, _: &mut Out) -> Word {
     for atom in atoms.list {
         match atom {
             Atom::Splice(values, _) => word.add_values(&values, true),
+            Atom::Fields(fields, _) => {
+                word.add_values(&vec![joined(&fields)], true);
+            }
             other => word.add(other),
         }
     }
@@ -142,8 +166,13 @@ pub(super) fn single(atoms: Atoms, _: &mut Out) -> Word {
 fn assemble(list: Vec<Atom>, quoted: bool) -> Vec<Word> {
     let mut words = Vec::new();
     let mut word = Assembly::default();
+    let mut vanishes = false;
     for atom in list {
         match atom {
+            Atom::Fields(fields, whole) => {
+                vanishes |= fields.is_empty();
+                add_fields(fields, whole, &mut word, &mut words);
+            }
             Atom::Space if word.begun => words.push(word.take(quoted)),
             Atom::Space => {}
             Atom::Splice(values, false) if values.len() == 1 => {
@@ -155,10 +184,33 @@ fn assemble(list: Vec<Atom>, quoted: bool) -> Vec<Word> {
             other => word.add(other),
         }
     }
-    if word.begun || (quoted && words.is_empty()) {
+    if word.begun || (quoted && words.is_empty() && !vanishes) {
         words.push(word.take(quoted));
     }
     words
+}
+
+/// Adds the elements of an array, each of which but the first begins a word.
+fn add_fields(fields: Values, whole: bool, word: &mut Assembly, words: &mut Vec<Word>) {
+    for (index, field) in fields.into_iter().enumerate() {
+        if index > 0 && word.begun {
+            words.push(word.take(whole));
+        }
+        for piece in field {
+            match whole {
+                true => word.add(Atom::Piece(piece)),
+                false => split(piece, word, words, false),
+            }
+        }
+        word.begun |= whole;
+    }
+}
+
+/// Returns the elements of an array as one value, as `"${a[*]}"` gives them.
+pub(super) fn joined(fields: &Values) -> Vec<Piece> {
+    let blank = [Piece::Text(" ".into())];
+    let each: Vec<&[Piece]> = fields.iter().map(Vec::as_slice).collect();
+    each.join(blank.as_slice())
 }
 
 /// Returns the words that unquoted pieces become.
@@ -200,6 +252,7 @@ impl Assembly {
             Atom::Close => Piece::Text("}".into()),
             Atom::Space => Piece::Text(" ".into()),
             Atom::Splice(values, quoted) => return self.add_values(&values, quoted),
+            Atom::Fields(fields, quoted) => return self.add_values(&vec![joined(&fields)], quoted),
         };
         self.begun |= !matches!(&piece, Piece::Doubt)
             && !matches!(&piece, Piece::Text(text) if text.is_empty());

@@ -1,9 +1,10 @@
 //! Lists, pipelines and simple commands. Compound commands are in `compound`.
 
+use super::assign::{Simple, after_equals, fields, read_again};
 use super::dollar::assigned_name;
 use super::expand;
 use super::reader::{Reader, ends_word};
-use super::variables::name_at;
+use super::variables::{Values, name_at};
 use super::words::Until;
 use super::{Assignment, Command, Piece, Unseen, Word};
 use std::ops::Range;
@@ -11,27 +12,6 @@ use std::ops::Range;
 /// Words that begin or go on with a compound command; none of them is as long as `LONGEST`.
 const INNER_WORDS: [&str; 8] = ["then", "do", "done", "fi", "else", "elif", "esac", "}"];
 const LONGEST: usize = 16;
-
-/// Builtins that set variables by name, and those that may set any.
-const ASSIGNING: [&str; 15] = [
-    "declare",
-    "typeset",
-    "local",
-    "export",
-    "readonly",
-    "read",
-    "readarray",
-    "mapfile",
-    "printf",
-    "unset",
-    "getopts",
-    "let",
-    "wait",
-    "set",
-    "shift",
-];
-const DECLARING: [&str; 5] = ["declare", "typeset", "local", "export", "readonly"];
-const RUNNING: [&str; 4] = ["eval", "source", ".", "trap"];
 
 impl Reader<'_, '_> {
     /// Reads the whole text.
@@ -120,11 +100,11 @@ impl Reader<'_, '_> {
                 break;
             }
             self.skip_lines();
-            self.conditionally(Self::pipeline);
+            self.conditionally(|reader| reader.must(Self::pipeline));
         }
         self.out.chain = outer;
         if self.peek() == Some('&') {
-            self.out.variables.doubt_since(mark);
+            self.out.variables.undo_since(mark);
             self.rescope(start);
             self.here_since(start).for_each(|command| command.background = true);
         }
@@ -161,18 +141,25 @@ impl Reader<'_, '_> {
             }
             if stage.start == start {
                 self.rescope(start);
+                self.out.variables.undo_since(mark);
             }
             self.bump();
             self.eat('&');
             self.skip_lines();
             let next = self.out.line.commands.len();
-            self.scoped(Self::command);
+            self.must(|reader| reader.scoped(Self::command));
             let next = next..self.out.line.commands.len();
             self.connect(stage, &next);
             stage = next;
         }
-        if stage.start != start {
-            self.out.variables.doubt_since(mark);
+    }
+
+    /// Reads what has to stand here, behind an operator.
+    fn must(&mut self, inner: impl FnOnce(&mut Self)) {
+        let before = self.at;
+        inner(self);
+        if self.at == before {
+            self.fail(if self.at >= self.text.len() { Unseen::Unended } else { Unseen::Syntax });
         }
     }
 
@@ -271,25 +258,30 @@ impl Reader<'_, '_> {
 
     fn simple(&mut self) {
         let from = self.at;
-        let mut command = self.begin(from);
+        let mut simple = Simple::new(self.begin(from), self.out.variables.mark());
         let mut end = from;
         loop {
             self.skip_blanks();
             let before = self.at;
             if let Some(redirect) = self.redirect() {
-                command.redirects.push(redirect);
+                simple.command.redirects.push(redirect);
             } else if self.peek() == Some('(') {
-                if !self.defines(&command) {
+                if !self.defines(&simple.command) {
                     self.fail(Unseen::Syntax);
                 }
                 return;
-            } else if !self.argument(&mut command) || self.at == before {
+            } else if !self.argument(&mut simple) || self.at == before {
                 break;
             }
             end = self.at;
         }
-        command.span.end = self.base + end;
-        self.effects(&command);
+        simple.command.span.end = self.base + end;
+        if !simple.command.words.is_empty() {
+            self.withdraw(&mut simple);
+            self.evaluated(&mut simple.command);
+            self.effects(&simple);
+        }
+        let command = simple.command;
         if !(command.words.is_empty()
             && command.assignments.is_empty()
             && command.redirects.is_empty())
@@ -299,53 +291,74 @@ impl Reader<'_, '_> {
     }
 
     /// Reads an assignment or a word; false if neither stands here.
-    fn argument(&mut self, command: &mut Command) -> bool {
+    fn argument(&mut self, simple: &mut Simple) -> bool {
         let from = self.at;
+        if simple.command.words.is_empty() && !self.at_assignment() && !self.at_end() {
+            self.withdraw(simple);
+        }
         let atoms = self.atoms(Until::Blank);
         let raw = self.text.get(from..self.at).unwrap_or_default();
         if raw.is_empty() {
             return false;
         }
         let array = raw.ends_with('=') && self.peek() == Some('(');
-        let assigned = assigned_name(raw).filter(|_| command.words.is_empty());
-        match assigned {
-            Some(name) if array => {
-                let value = self.array();
-                command.assignments.push(Assignment { name: name.to_string(), value });
+        let assigned = assigned_name(raw).filter(|_| simple.command.words.is_empty());
+        let Some(name) = assigned else {
+            simple.command.words.extend(expand::words(atoms, self.out));
+            if array {
+                let (word, fields) = self.array();
+                simple.command.words.push(word);
+                simple.arrays.extend(name_at(raw).map(|name| (name.to_string(), fields)));
             }
-            Some(name) => {
-                let word = expand::single(atoms, self.out);
-                let mut value = after_equals(&word, name);
-                if !raw.get(name.len()..).is_some_and(|rest| rest.starts_with('=')) {
-                    let before = [Piece::Variable(name.to_string())];
-                    let pieces = [before.as_slice(), &value.pieces].concat();
-                    value = expand::finish(pieces, value.also.clone(), value.quoted);
-                }
-                command.assignments.push(Assignment { name: name.to_string(), value });
-            }
-            None => {
-                command.words.extend(expand::words(atoms, self.out));
-                if array {
-                    command.words.push(self.array());
-                }
-            }
+            return true;
+        };
+        let sign = raw.get(name.len()..).unwrap_or_default();
+        let mut value = if array {
+            let (value, fields) = self.array();
+            self.assign_array(name, sign, fields);
+            value
+        } else {
+            let value = read_again(name, after_equals(&expand::single(atoms, self.out), name));
+            self.assign(name, sign, &value);
+            value
+        };
+        if !sign.starts_with('=') && !array {
+            let before = [Piece::Variable(name.to_string())];
+            let pieces = [before.as_slice(), &value.pieces].concat();
+            value = expand::finish(pieces, value.also.clone(), value.quoted);
         }
+        simple.command.assignments.push(Assignment { name: name.to_string(), value });
         true
     }
 
-    /// Reads `(…)` behind `name=`: its elements as one word that is likely at best.
-    fn array(&mut self) -> Word {
+    fn at_end(&self) -> bool {
+        self.peek().is_none_or(ends_word)
+    }
+
+    fn at_assignment(&self) -> bool {
+        let rest = self.rest();
+        let behind = name_at(rest).and_then(|name| rest.get(name.len()..));
+        behind
+            .is_some_and(|behind| behind.starts_with(['=', '[', '\\']) || behind.starts_with("+="))
+    }
+
+    /// Reads `(…)` behind `name=`: its elements as one word that is likely at best, and each of them if all are known.
+    fn array(&mut self) -> (Word, Option<Values>) {
         self.bump();
         let mut pieces = vec![Piece::Doubt];
+        let mut words = Vec::new();
+        let mut plain = true;
         loop {
             self.skip_lines();
             let before = self.at;
             if self.peek().is_none_or(|sign| sign == ')') {
                 break;
             }
+            plain &= self.peek() != Some('[');
             for word in self.word() {
                 pieces.push(Piece::Text(" ".into()));
                 pieces.extend(word.pieces.iter().cloned());
+                words.push(word);
             }
             if self.at == before {
                 self.fail(Unseen::Syntax);
@@ -354,7 +367,8 @@ impl Reader<'_, '_> {
         if !self.eat(')') {
             self.fail(Unseen::Unended);
         }
-        Word::made(pieces, true)
+        let fields = if plain { fields(&words) } else { None };
+        (Word::made(pieces, true), fields)
     }
 
     /// Reads a function's body if `name ()` stands here.
@@ -372,71 +386,4 @@ impl Reader<'_, '_> {
         self.function_body(name);
         true
     }
-
-    /// Notes what a command does to the variables of the line.
-    fn effects(&mut self, command: &Command) {
-        let sure = self.out.conditional == 0;
-        if command.words.is_empty() {
-            for Assignment { name, value } in &command.assignments {
-                self.out.variables.set(
-                    name,
-                    std::iter::once(value.pieces.clone()).chain(value.also.clone()).collect(),
-                    sure,
-                );
-            }
-            return;
-        }
-        let has =
-            |list: &[&str]| command.words.iter().any(|word| list.contains(&word.text.as_str()));
-        let calls =
-            command.words.first().is_some_and(|word| self.out.functions.contains(&word.text));
-        if calls || has(&RUNNING) {
-            self.out.variables.lose();
-        }
-        if !has(&ASSIGNING) {
-            return;
-        }
-        let declares =
-            command.words.first().is_some_and(|word| DECLARING.contains(&word.text.as_str()));
-        for word in command.words.iter().skip(1) {
-            let Some(name) = name_at(&word.text) else { continue };
-            match word.text.get(name.len()..) {
-                Some(rest) if declares && rest.starts_with('=') => {
-                    self.out.variables.set(
-                        name,
-                        vec![after_equals(word, name).pieces.clone()],
-                        sure,
-                    );
-                }
-                Some(rest) if rest.is_empty() || rest.starts_with(['=', '+', '[', '-']) => {
-                    self.out.variables.forget(name)
-                }
-                _ => {}
-            }
-        }
-        self.out.variables.positional |= has(&["set", "shift"]);
-    }
-}
-
-/// Returns the value of a word that reads `name…=value`.
-fn after_equals(word: &Word, name: &str) -> Word {
-    let strip = |pieces: &Vec<Piece>| {
-        let mut pieces = pieces.clone();
-        let indexed = pieces
-            .iter()
-            .position(|piece| matches!(piece, Piece::Text(text) if text.contains('=')))
-            .unwrap_or(0);
-        pieces.drain(..indexed);
-        if let Some(Piece::Text(text)) = pieces.first_mut() {
-            let start = if indexed == 0 { name.len() } else { 0 };
-            let value = text
-                .get(start..)
-                .and_then(|rest| rest.split_once('='))
-                .map(|(_, value)| value.to_string());
-            *text = value.unwrap_or_default();
-        }
-        pieces
-    };
-    let also = word.also.iter().map(strip).collect();
-    expand::finish(strip(&word.pieces), also, word.quoted)
 }

@@ -27,7 +27,7 @@ impl Reader<'_, '_> {
                 self.out.unseen(Unseen::Unended);
             }
             let document = if pending.literal {
-                Document { text: body, known: true, runs: false }
+                Document { text: body, known: true, ..Document::default() }
             } else {
                 self.expanded(&body)
             };

@@ -3,12 +3,15 @@
 //! It knows the grammar of the shell and nothing of programs, paths or rules. It is total: whatever it cannot follow
 //! is named in [`Line::unseen`] and never guessed away.
 
+mod assign;
+mod braced;
 mod compound;
 mod dollar;
 mod escape;
 mod expand;
 mod grammar;
 mod heredoc;
+mod operation;
 mod reader;
 mod redirect;
 mod variables;
@@ -92,6 +95,8 @@ pub struct Document {
     pub known: bool,
     /// Expanding it runs something.
     pub runs: bool,
+    /// Expanding it may run what the line does not show.
+    pub evaluates: bool,
 }
 
 /// A redirect.
@@ -219,6 +224,11 @@ impl Word {
         })
     }
 
+    /// Returns all values it takes, each as its parts.
+    pub(crate) fn values(&self) -> Vec<Vec<Piece>> {
+        [std::slice::from_ref(&self.pieces), &self.also].concat()
+    }
+
     /// Returns true if it has an unquoted glob sign.
     pub fn has_glob(&self) -> bool {
         self.pieces.iter().any(|piece| matches!(piece, Piece::Glob(_)))
@@ -227,6 +237,11 @@ impl Word {
     /// Returns true if a part of it is hidden for that reason.
     pub fn hides(&self, reason: Hidden) -> bool {
         self.pieces.iter().any(|piece| matches!(piece, Piece::Hidden(why, _) if *why == reason))
+    }
+
+    /// Returns true if a value in it is read as code: that may run what the line does not show.
+    pub fn evaluates(&self) -> bool {
+        self.hides(Hidden::Arithmetic) || self.hides(Hidden::Indirect)
     }
 
     /// Returns the word with its `index`-th other value, or as it is if it has none.
@@ -303,6 +318,7 @@ impl Document {
             text: word.text.clone(),
             known: word.is_known(),
             runs: runs.into_iter().any(|why| word.hides(why)),
+            evaluates: word.evaluates(),
         }
     }
 }
@@ -344,10 +360,13 @@ pub fn read(line: &str, limits: &Limits) -> Line {
     read_into(Out::new(*limits), line, limits)
 }
 
-/// Reads a line that is called with arguments: `$1` and its like are variables that have a value.
-pub fn read_called(line: &str, limits: &Limits) -> Line {
+/// Reads a line that is called with arguments: the first is `$0`, the others `$1` and on.
+pub fn read_called(line: &str, arguments: &[Word], limits: &Limits) -> Line {
     let mut out = Out::new(*limits);
-    out.variables.positional = true;
+    if let Some((own, given)) = arguments.split_first() {
+        let fields = given.iter().map(|word| word.pieces.clone()).collect();
+        out.variables.called(own.pieces.clone(), fields);
+    }
     read_into(out, line, limits)
 }
 

@@ -33,7 +33,7 @@ impl Out {
         Out {
             line: Line { scopes: vec![0], ..Line::default() },
             limits,
-            variables: Variables::default(),
+            variables: Variables::new(limits.max_expanded),
             functions: HashSet::new(),
             depth: 0,
             level: 0,
@@ -58,6 +58,15 @@ impl Out {
             self.line.unseen.push(why);
         }
     }
+}
+
+/// Where a text is being read, and what has come of it.
+pub(super) struct Place {
+    at: usize,
+    pending: Vec<Pending>,
+    commands: usize,
+    documents: usize,
+    functions: usize,
 }
 
 /// A cursor over one text.
@@ -146,6 +155,27 @@ impl<'t, 'o> Reader<'t, 'o> {
         here
     }
 
+    /// Returns the place here, to come back to.
+    pub(super) fn place(&self) -> Place {
+        let line = &self.out.line;
+        Place {
+            at: self.at,
+            pending: self.pending.clone(),
+            commands: line.commands.len(),
+            documents: line.documents.len(),
+            functions: line.functions.len(),
+        }
+    }
+
+    /// Goes back to a place; what has been read since is forgotten.
+    pub(super) fn back_to(&mut self, place: Place) {
+        self.at = place.at;
+        self.pending = place.pending;
+        self.out.line.commands.truncate(place.commands);
+        self.out.line.documents.truncate(place.documents);
+        self.out.line.functions.truncate(place.functions);
+    }
+
     /// Notes why the text cannot be followed and gives up on the rest of it.
     pub(super) fn fail(&mut self, why: Unseen) {
         self.out.unseen(why);
@@ -171,14 +201,14 @@ impl<'t, 'o> Reader<'t, 'o> {
         self.out.conditional -= 1;
     }
 
-    /// Runs `inner` in a scope of its own: what it assigns is doubtful afterwards.
+    /// Runs `inner` in a scope of its own: what it assigns is gone afterwards.
     pub(super) fn scoped(&mut self, inner: impl FnOnce(&mut Self)) {
         let outer = self.out.scope;
         let mark = self.out.variables.mark();
         self.out.scope = self.out.open_scope();
         inner(self);
         self.out.scope = outer;
-        self.out.variables.doubt_since(mark);
+        self.out.variables.undo_since(mark);
     }
 
     pub(super) fn skip_blanks(&mut self) {

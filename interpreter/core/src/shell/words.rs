@@ -28,6 +28,16 @@ impl Reader<'_, '_> {
         expand::single(atoms, self.out)
     }
 
+    /// Reads the word behind the sign of `${x:-word}`; in double quotes single ones are signs like others.
+    pub(super) fn operand(&mut self, quoted: bool) -> Word {
+        if !quoted {
+            return self.single_word(Until::Brace);
+        }
+        let mut atoms = Atoms::default();
+        self.deeper(|reader| reader.quoted_until(Some('}'), &mut atoms));
+        expand::single(atoms, self.out)
+    }
+
     /// Reads the parts of one word.
     pub(super) fn atoms(&mut self, until: Until) -> Atoms {
         let mut atoms = Atoms::default();
@@ -42,7 +52,13 @@ impl Reader<'_, '_> {
                 '\\' => self.escaped(atoms),
                 '\'' => self.single_quoted(atoms),
                 '"' => self.double_quoted(atoms),
-                '$' => self.dollar(atoms, false),
+                '$' => {
+                    let from = self.at;
+                    self.dollar(atoms, false);
+                    if until == Until::Blank {
+                        self.brace_in(from, atoms);
+                    }
+                }
                 '`' => self.backtick(atoms, false),
                 '<' | '>' if self.ahead(1) == Some('(') && until != Until::Brace => {
                     self.process(atoms)
@@ -76,6 +92,14 @@ impl Reader<'_, '_> {
         let end = first + behind.find(means).unwrap_or(behind.len());
         atoms.text(self.rest().get(..end).unwrap_or_default());
         self.jump(self.at + end);
+    }
+
+    /// Gives up on a brace in `${…}` in a brace: which of them belong together is not told by what is read here.
+    fn brace_in(&mut self, from: usize, atoms: &Atoms) {
+        let raw = self.text.get(from..self.at).unwrap_or_default();
+        if atoms.opened && raw.strip_prefix("${").is_some_and(|inner| inner.contains('{')) {
+            self.fail(Unseen::Syntax);
+        }
     }
 
     fn escaped(&mut self, atoms: &mut Atoms) {
@@ -131,10 +155,12 @@ impl Reader<'_, '_> {
         while let Some(sign) = self.peek() {
             match sign {
                 _ if Some(sign) == end => break,
+                '"' if end == Some('}') => self.double_quoted(atoms),
                 '\\' => {
                     self.bump_raw();
                     match self.bump() {
                         Some(kept @ ('$' | '`' | '\\')) => atoms.sign(kept),
+                        Some('"') if end.is_some() => atoms.sign('"'),
                         Some(other) if Some(other) == end => atoms.sign(other),
                         other => {
                             atoms.sign('\\');
@@ -198,9 +224,9 @@ fn means(sign: char) -> bool {
         || matches!(sign, '\\' | '\'' | '"' | '$' | '`' | '*' | '?' | '[' | '~' | '{' | ',' | '}')
 }
 
-/// Returns true for a sign that may mean something in double quotes or a document.
+/// Returns true for a sign that may mean something in double quotes, in `${…}` within them, or in a document.
 fn means_quoted(sign: char) -> bool {
-    matches!(sign, '\\' | '"' | '$' | '`')
+    matches!(sign, '\\' | '"' | '$' | '`' | '}')
 }
 
 fn ends(sign: char, until: Until) -> bool {
