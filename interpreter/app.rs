@@ -208,7 +208,7 @@ impl<'s> Session<'s> {
             max_output: None,
             effort: None,
             vision: false,
-            context: Context::default(),
+            context: Context { model: model.clone(), ..Context::default() },
             wire: Wire::Replay(recording),
             recorder: None,
             secrets: Vec::new(),
@@ -237,6 +237,7 @@ impl<'s> Session<'s> {
             effort: config.effort.clone().or(model.effort),
             vision,
             context: Context {
+                model: model.id.clone(),
                 context_window: model.context,
                 max_output_tokens: model.max_output,
                 ..Context::default()

@@ -5,7 +5,7 @@ use crate::{
     place::Places,
     problem::Problem,
     schema::Schema,
-    when::{FactTypes, Sets, When},
+    when::{FactTypes, Pattern, Sets, When},
 };
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -174,6 +174,14 @@ impl<'a> Reader<'a> {
                 self.problem(file, &pointer, message);
                 None
             }
+        }
+    }
+
+    /// With checks, notes a pattern that is not of the portable subset or does not compile.
+    pub fn pattern(&mut self, file: &str, pointer: &str, text: &str) {
+        let wrong = || Pattern::new(text).and_then(|pattern| pattern.check()).err();
+        if let Some(message) = self.checks().then(wrong).flatten() {
+            self.problem(file, pointer, message);
         }
     }
 

@@ -59,12 +59,21 @@ pub struct RequestNames {
     pub max_output: String,
     /// The output limit of a request that sets none, where the wire wants one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub usual_output: Option<u64>,
+    pub usual_output: Option<UsualOutput>,
     /// The field of the reasoning effort, or a JSON pointer to it.
     pub effort: String,
     /// Fields that stand for an effort instead of its word.
     #[serde(default)]
     pub efforts: BTreeMap<String, Map<String, Value>>,
+    /// Fields beside the word of an effort.
+    #[serde(default)]
+    pub with_effort: Map<String, Value>,
+    /// A number that must stay below the output limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub budget: Option<Budget>,
+    /// The field of a word that is the same for requests that begin alike, for a server that keeps beginnings by it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cache_key: Option<String>,
     /// The wire's word for each role of ours.
     #[serde(default)]
     pub roles: Roles,
@@ -74,6 +83,12 @@ pub struct RequestNames {
     /// Fields a part carries that are sent back unchanged.
     #[serde(default)]
     pub carry: Vec<String>,
+    /// Whether they go back only to the model they came from.
+    #[serde(default)]
+    pub carry_to_same_model: bool,
+    /// A pattern of the portable subset that ids of calls must fit; others are rewritten.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub call_ids: Option<String>,
     /// What stands in for the result of a call that has none.
     pub no_result: String,
     /// What stands in for an image that the model cannot take.
@@ -123,6 +138,30 @@ pub struct StandIn {
     pub value: Value,
     /// What the names of models begin with that want it.
     pub models: Vec<String>,
+}
+
+/// An output limit for requests that set none.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct UsualOutput {
+    /// The limit in tokens.
+    pub most: u64,
+    /// The share of a known window that it may not exceed.
+    pub of_window: f64,
+}
+
+/// A number of a request that must stay below the output limit.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Budget {
+    /// The field that holds it; it is left out where the limit leaves no room.
+    pub field: String,
+    /// The number's name in that field.
+    pub number: String,
+    /// The least it may be.
+    pub least: u64,
+    /// The share of the output limit that it may take: the answer needs the rest.
+    pub of_output: f64,
 }
 
 /// A mark for a server's cache.
@@ -184,6 +223,10 @@ pub struct ReplyPlaces {
     pub image: Vec<String>,
     /// What a part carries that the provider wants back; the last step is the field's name.
     pub carried: Vec<String>,
+    /// How a wire that speaks of items does so; then the places of text, refusal, reasoning, calls and what is carried are
+    /// those in an item, a part of it or a piece.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub items: Option<ItemPlaces>,
     /// The token counts: an object, or a number of them beside which the others stand.
     pub usage: Vec<String>,
     /// Where the numbers sit in the token counts.
@@ -196,8 +239,88 @@ pub struct ReplyPlaces {
     pub error: Vec<String>,
     /// Keys under which errors of any server keep their words.
     pub error_keys: ErrorKeys,
-    /// The wire's words for the kinds of its frames, blocks and pieces, and ours.
-    pub words: BTreeMap<String, BTreeMap<String, String>>,
+}
+
+/// How a wire speaks of items: parts of the reply that are opened, added to and ended, each by frames of its own.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ItemPlaces {
+    /// The kind of a frame.
+    pub kind: Vec<String>,
+    /// What frames of a kind do; those of other kinds only count where they hold token counts or an error.
+    pub frames: BTreeMap<String, FrameRole>,
+    /// The item that a frame opens or ends.
+    pub item: Vec<String>,
+    /// The items of a whole reply.
+    pub all: Vec<String>,
+    /// Which item a frame is about, by the server's count.
+    pub index: Vec<String>,
+    /// Which item a frame is about, by its id.
+    #[serde(default)]
+    pub id: Vec<String>,
+    /// The id that an item says of itself.
+    #[serde(default)]
+    pub item_id: Vec<String>,
+    /// The kind of an item, of a part of one or of a piece.
+    pub part_kind: Vec<String>,
+    /// What items of a kind are; others are passed over.
+    pub kinds: BTreeMap<String, ItemRole>,
+    /// The lists of parts of an item.
+    #[serde(default)]
+    pub parts: Vec<String>,
+    /// What is added to an item: text, or an object.
+    pub piece: Vec<String>,
+    /// What parts and pieces of a kind are; a piece that is text is of its frame's kind.
+    pub pieces: BTreeMap<String, PieceRole>,
+    /// The same for frames that repeat what their pieces were.
+    #[serde(default)]
+    pub repeated: BTreeMap<String, PieceRole>,
+}
+
+/// What a frame does on a wire that speaks of items.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FrameRole {
+    /// It opens an item.
+    Open,
+    /// It adds to an item.
+    Add,
+    /// It ends an item, and may hold all of it.
+    Close,
+    /// It says why the reply ends.
+    Finish,
+    /// It ends the reply, and may hold all of it.
+    End,
+}
+
+/// What an item is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ItemRole {
+    /// A part of the answer.
+    Text,
+    /// A part of the reasoning.
+    Reasoning,
+    /// A tool call.
+    Call,
+}
+
+/// What a part or piece of an item is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PieceRole {
+    /// Text of the answer.
+    Text,
+    /// Text of a refusal.
+    Refusal,
+    /// Reasoning.
+    Reasoning,
+    /// Nothing yet: a further paragraph of reasoning begins.
+    Paragraph,
+    /// Arguments of a call.
+    Arguments,
+    /// More of what the provider wants back.
+    Carried,
 }
 
 /// Keys under which errors keep their words, wherever in the body they stand; tried in order.
@@ -258,6 +381,12 @@ pub struct UsagePlaces {
     /// Whether the count of the reply leaves the reasoning out.
     #[serde(default)]
     pub reasoning_apart: bool,
+    /// Whether the count of the prompt leaves out what came from a cache or went into one.
+    #[serde(default)]
+    pub cache_apart: bool,
+    /// Whether a detail of none says nothing, because the wire always sends it.
+    #[serde(default)]
+    pub none_is_nothing: bool,
 }
 
 /// Where the numbers sit in a progress report.
@@ -329,6 +458,9 @@ pub(super) fn dialects(reader: &mut Reader<'_>) -> Vec<Dialect> {
     for id in reader.files.stems("dialects", "json") {
         let file = format!("dialects/{id}.json");
         let Some(dialect) = reader.typed::<Dialect>(&file, "dialect") else { continue };
+        if let Some(pattern) = &dialect.request.call_ids {
+            reader.pattern(&file, "/request/call_ids", pattern);
+        }
         dialects.push(Dialect { id, ..dialect });
     }
     dialects

@@ -14,8 +14,9 @@ mod tool;
 
 pub use case::{Case, CaseFile, cases};
 pub use dialect::{
-    CacheMark, CallPiece, Dialect, ErrorKeys, Http, PartKeys, ProgressPlaces, ReplyPlaces,
-    RequestNames, Roles, SchemaForm, StandIn, TextCall, TextForm, UsagePlaces,
+    Budget, CacheMark, CallPiece, Dialect, ErrorKeys, FrameRole, Http, ItemPlaces, ItemRole,
+    PartKeys, PieceRole, ProgressPlaces, ReplyPlaces, RequestNames, Roles, SchemaForm, StandIn,
+    TextCall, TextForm, UsagePlaces, UsualOutput,
 };
 pub use limits::{
     BashLimits, Budgets, EditLimits, GrepLimits, Limits, ListLimits, PathLimits, ProjectFiles,

@@ -120,6 +120,10 @@ pub(super) fn rules(reader: &mut Reader<'_>, name: &str, records: &Records) -> V
         else {
             continue;
         };
+        if let Some(ids) = raw.action.as_ref().and_then(|action| action.get("call_ids")) {
+            let pattern = ids.as_str().unwrap_or_default();
+            reader.pattern(name, &format!("{pointer}/do/call_ids"), pattern);
+        }
         rules.push(Rule {
             id: raw.id,
             about: raw.about,

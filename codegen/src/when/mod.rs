@@ -19,7 +19,7 @@ pub use test::Test;
 
 use serde::Deserialize;
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::{borrow::Cow, collections::BTreeMap};
 
 /// The facts of one record, by name, as `facts.json` declares them.
 pub type FactTypes = BTreeMap<String, FactType>;
@@ -66,6 +66,18 @@ pub enum Fact<'a> {
     Json(&'a Value),
     /// Nothing: every test but `{"exists": false}` is false.
     Missing,
+}
+
+impl<'a> Fact<'a> {
+    /// Returns the text that patterns see: of a number in JSON, how it is written.
+    pub fn written(self) -> Option<Cow<'a, str>> {
+        match self {
+            Fact::Text(text) => Some(text.into()),
+            Fact::Json(Value::String(text)) => Some(text.into()),
+            Fact::Json(Value::Number(number)) => Some(number.to_string().into()),
+            _ => None,
+        }
+    }
 }
 
 /// Something rules can be asked about. The structs made from `facts.json` are records, and so is a JSON object.
@@ -151,7 +163,7 @@ mod tests {
     #[test]
     fn conditions_hold() {
         let rm = json!({ "program": "rm", "flags": ["r", "f"], "status": 429, "known": true,
-            "body": { "error": { "code": "internal_x" }, "list": ["a", "b"] } });
+            "body": { "error": { "code": "internal_x" }, "list": ["a", "b"], "count": 42 } });
         for (when, holds) in [
             (json!({}), true),
             (json!({ "program": "rm" }), true),
@@ -162,6 +174,7 @@ mod tests {
             (json!({ "program": { "ends_with": "m" } }), true),
             (json!({ "program": { "contains": "z" } }), false),
             (json!({ "program": { "matches": "^r[lm]$" } }), true),
+            (json!({ "body/count": { "matches": "^4[0-9]$" } }), true),
             (json!({ "not": { "program": "rm" } }), false),
             (json!({ "any": [{ "program": "cp" }, { "status": { "above": 400 } }] }), true),
             (json!({ "all": [{ "status": { "below": 400 } }, { "program": "rm" }] }), false),

@@ -43,9 +43,9 @@ impl Test {
             Test::Contains(list) => texts(fact, list, |text, part| text.contains(part)),
             Test::Under(list) => texts(fact, list, under),
             Test::Glob(globs) => text(fact).is_some_and(|path| globs.hit(path)),
-            Test::Matches(pattern) => {
-                text(fact).is_some_and(|text| pattern.regex().is_some_and(|r| r.is_match(text)))
-            }
+            Test::Matches(pattern) => fact
+                .written()
+                .is_some_and(|text| pattern.regex().is_some_and(|r| r.is_match(&text))),
             Test::Above(limit) => number(fact).is_some_and(|n| n > *limit),
             Test::Below(limit) => number(fact).is_some_and(|n| n < *limit),
             Test::Any(test) => match fact {

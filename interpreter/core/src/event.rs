@@ -116,6 +116,9 @@ pub struct Failure {
     /// When the limit that was hit ends, in milliseconds since 1970.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resets_at_ms: Option<u64>,
+    /// In how many milliseconds it ends.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resets_in_ms: Option<u64>,
     /// A limit read from the server's words (tokens, bytes).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<u64>,

@@ -86,6 +86,9 @@ impl Part {
 pub struct Carry {
     /// The id of the dialect it came in.
     pub dialect: String,
+    /// The model it came from; empty when that is not known.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub model: String,
     /// The fields, by the provider's own names.
     pub fields: Map<String, Value>,
 }

@@ -4,7 +4,7 @@
 use crate::event::Failure;
 use crate::spec::{Action, Fact, Fail, Record, Rule, When};
 use lembas_codegen::when::Test;
-use std::collections::BTreeMap;
+use std::{borrow::Cow, collections::BTreeMap};
 
 /// What the named groups of a condition's patterns matched.
 pub type Groups = BTreeMap<String, String>;
@@ -40,7 +40,7 @@ fn collect(when: &When, record: &dyn Record, groups: &mut Groups) {
             let (Some(text), Some(regex)) = (text(record, name, pointer), pattern.regex()) else {
                 return;
             };
-            let Some(found) = regex.captures(text) else { return };
+            let Some(found) = regex.captures(&text) else { return };
             for name in regex.capture_names().flatten() {
                 if let Some(part) = found.name(name) {
                     groups.entry(name.into()).or_insert_with(|| part.as_str().into());
@@ -51,11 +51,10 @@ fn collect(when: &When, record: &dyn Record, groups: &mut Groups) {
     }
 }
 
-fn text<'r>(record: &'r dyn Record, name: &str, pointer: &str) -> Option<&'r str> {
+fn text<'r>(record: &'r dyn Record, name: &str, pointer: &str) -> Option<Cow<'r, str>> {
     match record.fact(name) {
-        Fact::Text(text) => Some(text),
-        Fact::Json(json) => json.pointer(pointer)?.as_str(),
-        _ => None,
+        Fact::Json(json) => Fact::Json(json.pointer(pointer)?).written(),
+        fact => fact.written(),
     }
 }
 

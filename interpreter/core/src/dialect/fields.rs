@@ -1,8 +1,9 @@
 //! The fields of a request that every wire has: the fixed ones, limits, effort, quirks and the connection's own. It writes no
 //! message and no tool.
 
-use super::{Ask, apply_quirks};
-use crate::spec::{Dialect, Rule};
+use super::{Ask, apply_quirks, request_facts};
+use crate::quirk;
+use crate::spec::{Action, Budget, Dialect, RequestNames, Rule};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -19,19 +20,55 @@ pub(super) fn fields(
     if !ask.tools.is_empty() && !ask.may_call {
         merge(&mut fields, &names.withhold_tools);
     }
-    if let Some(most) = ask.max_output.or(names.usual_output) {
+    let most = ask.max_output.or_else(|| usual_output(names, ask.window));
+    if let Some(most) = most {
         set(&mut fields, &names.max_output, most.into());
     }
     if let Some(effort) = ask.effort {
         match names.efforts.get(effort) {
             Some(instead) => merge(&mut fields, instead),
-            None => set(&mut fields, &names.effort, effort.into()),
+            None => {
+                set(&mut fields, &names.effort, effort.into());
+                merge(&mut fields, &names.with_effort);
+            }
         }
     }
     apply_quirks(rules, dialect, ask, &mut fields);
+    if let (Some(budget), Some(most)) = (&names.budget, most) {
+        keep_below(budget, most, &mut fields);
+    }
     let extra = ask.extra.iter().filter(|(name, _)| *name != "messages");
     fields.extend(extra.map(|(name, value)| (name.clone(), value.clone())));
     fields
+}
+
+/// The output limit of a request that sets none.
+fn usual_output(names: &RequestNames, window: Option<u64>) -> Option<u64> {
+    let usual = names.usual_output?;
+    let room = window.map(|window| share(window, usual.of_window).max(1));
+    Some(room.map_or(usual.most, |room| usual.most.min(room)))
+}
+
+fn share(whole: u64, part: f64) -> u64 {
+    (whole as f64 * part) as u64
+}
+
+/// Lowers a number that must stay below the output limit, or leaves its field out where that leaves no room.
+fn keep_below(budget: &Budget, most: u64, fields: &mut Map<String, Value>) {
+    let Some(field) = fields.get_mut(&budget.field) else { return };
+    let Some(asked) = field.get(&budget.number).and_then(Value::as_u64) else { return };
+    let lowered = asked.min(share(most, budget.of_output));
+    field[&budget.number] = lowered.into();
+    if lowered < budget.least {
+        fields.shift_remove(&budget.field);
+    }
+}
+
+/// Returns whether a quirk leaves a field out that stands elsewhere than at the top.
+pub(super) fn dropped(rules: &[Rule], dialect: &Dialect, ask: &Ask<'_>, field: &str) -> bool {
+    let facts = request_facts(dialect, ask);
+    quirk::hits(rules, "request", &facts)
+        .any(|(_, action)| matches!(action, Action::DropField(name) if name == field))
 }
 
 /// Returns the body of a request: the fields, and the conversation as the last of them, under a name no field may take.

@@ -3,6 +3,7 @@
 use super::Ask;
 use super::fields::{body, fields};
 use super::history::{Answered, Turn, arguments, carried, images, text, turns, wire_name};
+use super::ids::Ids;
 use super::openapi;
 use crate::message::{Carry, Image, Message, Part, ToolCall, ToolResult};
 use crate::spec::{Dialect, RequestNames, Rule};
@@ -18,7 +19,7 @@ pub(super) fn request(
     ask: &Ask<'_>,
 ) -> Result<String, serde_json::Error> {
     let writer = Writer { dialect, ask };
-    let turns = turns(ask.messages);
+    let turns = turns(ask.messages, &mut Ids::new(rules, dialect, ask));
     let mut own = Map::new();
     let system = turns.iter().filter_map(|turn| match turn {
         Turn::System(text) => Some(json!({ "text": text })),
@@ -32,8 +33,25 @@ pub(super) fn request(
         own.insert("tools".into(), json!([{ "functionDeclarations": writer.tools() }]));
     }
     let fields = fields(rules, dialect, ask, own);
-    let contents: Vec<Value> = turns.iter().flat_map(|turn| writer.contents(turn)).collect();
+    let mut contents: Vec<Value> = Vec::new();
+    for content in turns.iter().flat_map(|turn| writer.contents(turn)) {
+        join(&mut contents, content, &dialect.request.roles.assistant);
+    }
     body(fields, "contents", &contents)
+}
+
+/// Adds a content. What the model said in two messages is one, for a call may stand behind nothing but the person's turn.
+fn join(contents: &mut Vec<Value>, mut content: Value, model: &str) {
+    match contents.last_mut() {
+        Some(last) if last["role"] == model && content["role"] == model => {
+            if let (Value::Array(parts), Value::Array(more)) =
+                (&mut last["parts"], content["parts"].take())
+            {
+                parts.extend(more);
+            }
+        }
+        _ => contents.push(content),
+    }
 }
 
 /// Writes the turns of one request.
@@ -77,7 +95,7 @@ impl Writer<'_> {
             Turn::Assistant(message, answered) => {
                 let mut all = vec![json!({ "role": roles.assistant, "parts": self.said(message) })];
                 if !answered.is_empty() {
-                    let results = answered.iter().filter_map(|(_, result)| *result);
+                    let results = answered.iter().filter_map(|each| each.result);
                     let shown = self.images(results.flat_map(|result| &result.images));
                     let parts: Vec<Value> =
                         answered.iter().map(|each| self.answer(each)).chain(shown).collect();
@@ -118,7 +136,7 @@ impl Writer<'_> {
     }
 
     fn back<'c>(&self, carry: &'c Option<Carry>) -> Option<&'c Map<String, Value>> {
-        carried(carry, &self.dialect.id)
+        carried(carry, self.dialect, self.ask)
     }
 
     fn carrying(&self, mut part: Value, carry: &Option<Carry>) -> Value {
@@ -144,7 +162,7 @@ impl Writer<'_> {
         part
     }
 
-    fn answer(&self, (call, result): &Answered<'_>) -> Value {
+    fn answer(&self, Answered { call, result, .. }: &Answered<'_>) -> Value {
         let names = self.names();
         let text = result.map_or(names.no_result.as_str(), |result| &result.text);
         let failed = result.is_some_and(|result: &ToolResult| result.error);

@@ -1,7 +1,10 @@
 //! The conversation as every wire wants it: each call directly before its result, no call without one and no result without
 //! a call. It writes no wire.
 
+use super::Ask;
+use super::ids::Ids;
 use crate::message::{Carry, Image, Message, Part, Role, ToolCall, ToolResult};
+use crate::spec::Dialect;
 use serde_json::{Map, Value};
 use std::borrow::Cow;
 
@@ -16,12 +19,20 @@ pub(super) enum Turn<'a> {
     Assistant(&'a Message, Vec<Answered<'a>>),
 }
 
-/// A call and its result; `None` for a call that has none.
-pub(super) type Answered<'a> = (&'a ToolCall, Option<&'a ToolResult>);
+/// A call with what it came to.
+#[derive(Debug)]
+pub(super) struct Answered<'a> {
+    /// The call.
+    pub(super) call: &'a ToolCall,
+    /// Its id on the wire.
+    pub(super) id: Cow<'a, str>,
+    /// Its result; `None` for a call that has none.
+    pub(super) result: Option<&'a ToolResult>,
+}
 
 /// Returns the turns of a conversation. An assistant message without text and calls is left out, for servers refuse it;
 /// results of no call have no place.
-pub(super) fn turns(messages: &[Message]) -> Vec<Turn<'_>> {
+pub(super) fn turns<'a>(messages: &'a [Message], ids: &mut Ids) -> Vec<Turn<'a>> {
     let mut turns = Vec::new();
     for (at, message) in messages.iter().enumerate() {
         match message.role {
@@ -30,7 +41,7 @@ pub(super) fn turns(messages: &[Message]) -> Vec<Turn<'_>> {
             Role::Assistant => {
                 let behind = messages.get(at + 1..).unwrap_or_default();
                 let results = behind.iter().take_while(|next| next.role == Role::Tool);
-                let answered = answered(message, results);
+                let answered = answered(message, results, ids);
                 if !(answered.is_empty() && text(message).trim().is_empty()) {
                     turns.push(Turn::Assistant(message, answered));
                 }
@@ -44,6 +55,7 @@ pub(super) fn turns(messages: &[Message]) -> Vec<Turn<'_>> {
 fn answered<'a>(
     message: &'a Message,
     results: impl Iterator<Item = &'a Message>,
+    ids: &mut Ids,
 ) -> Vec<Answered<'a>> {
     let result = |part: &'a Part| if let Part::ToolResult(it) = part { Some(it) } else { None };
     let mut results: Vec<&ToolResult> =
@@ -54,7 +66,7 @@ fn answered<'a>(
         .filter_map(|part| if let Part::ToolCall(call) = part { Some(call) } else { None });
     let mut answer = |call: &'a ToolCall| {
         let at = results.iter().position(|result| result.id == call.id);
-        (call, at.map(|at| results.remove(at)))
+        Answered { call, id: ids.next(&call.id), result: at.map(|at| results.remove(at)) }
     };
     calls.map(&mut answer).collect()
 }
@@ -84,12 +96,16 @@ pub(super) fn told(text: &str, no_image: &str, images: &[&Image]) -> String {
     said.into_iter().chain(told).collect::<Vec<_>>().join("\n")
 }
 
-/// Returns what a part carries if it came in that dialect.
+/// Returns what a part carries if it came in this dialect, and from this model where nothing else can take it.
 pub(super) fn carried<'a>(
     carry: &'a Option<Carry>,
-    dialect: &str,
+    dialect: &Dialect,
+    ask: &Ask<'_>,
 ) -> Option<&'a Map<String, Value>> {
-    carry.as_ref().and_then(|carry| carry.of(dialect))
+    let same = |carry: &&Carry| {
+        !dialect.request.carry_to_same_model || carry.model.is_empty() || carry.model == ask.model
+    };
+    carry.as_ref().filter(same).and_then(|carry| carry.of(&dialect.id))
 }
 
 /// Returns a call's arguments. Those that could not be read would be parsed, and refused, again on every request.

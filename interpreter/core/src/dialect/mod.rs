@@ -1,11 +1,15 @@
 //! From the provider-neutral conversation to a request, one file a dialect. Names come from `harness/dialects/<id>.json`.
 
+mod anthropic;
 mod fields;
 mod gemini;
 mod history;
+mod ids;
+mod object_root;
 mod ollama;
 mod openai_chat;
 mod openapi;
+mod responses;
 
 use crate::message::Message;
 use crate::prompt::ToolDefinition;
@@ -35,9 +39,11 @@ impl<'s> Spoken<'s> {
     /// None that valid text can cause; the serializer's words are passed on rather than hidden.
     pub fn request(&self, rules: &[Rule], ask: &Ask<'_>) -> Result<String, serde_json::Error> {
         match self.name {
+            DialectName::Anthropic => anthropic::request(rules, self.file, ask),
             DialectName::Gemini => gemini::request(rules, self.file, ask),
             DialectName::Ollama => ollama::request(rules, self.file, ask),
             DialectName::OpenaiChat => openai_chat::request(rules, self.file, ask),
+            DialectName::Responses => responses::request(rules, self.file, ask),
         }
     }
 }
@@ -69,15 +75,20 @@ pub struct Ask<'a> {
     pub extra: &'a Map<String, Value>,
 }
 
-/// Applies the quirks about requests to the fields of one, without its messages.
-fn apply_quirks(rules: &[Rule], dialect: &Dialect, ask: &Ask<'_>, fields: &mut Map<String, Value>) {
-    let facts = RequestFacts {
+/// What quirks about requests can ask.
+fn request_facts(dialect: &Dialect, ask: &Ask<'_>) -> RequestFacts {
+    RequestFacts {
         dialect: dialect.id.clone(),
         host: ask.host.into(),
         model: ask.model.into(),
+        effort: ask.effort.unwrap_or_default().into(),
         tools: ask.tools.len() as f64,
-    };
-    for (_, action) in quirk::hits(rules, "request", &facts) {
+    }
+}
+
+/// Applies the quirks about requests to the fields of one, without its messages.
+fn apply_quirks(rules: &[Rule], dialect: &Dialect, ask: &Ask<'_>, fields: &mut Map<String, Value>) {
+    for (_, action) in quirk::hits(rules, "request", &request_facts(dialect, ask)) {
         match action {
             Action::DropField(name) => drop(fields.shift_remove(&name)),
             Action::RenameField(names) => {

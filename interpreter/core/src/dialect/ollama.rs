@@ -3,6 +3,7 @@
 use super::Ask;
 use super::fields::{body, fields, set};
 use super::history::{Answered, Turn, arguments, images, text, told, turns, wire_name};
+use super::ids::Ids;
 use crate::message::{Image, Message, Part};
 use crate::spec::{Dialect, RequestNames, Rule};
 use serde_json::{Map, Value, json};
@@ -21,8 +22,8 @@ pub(super) fn request(
         set(&mut own, place, window.into());
     }
     let names = &dialect.request;
-    let messages: Vec<Value> =
-        turns(ask.messages).iter().flat_map(|turn| messages(names, ask, turn)).collect();
+    let turns = turns(ask.messages, &mut Ids::new(rules, dialect, ask));
+    let messages: Vec<Value> = turns.iter().flat_map(|turn| messages(names, ask, turn)).collect();
     body(fields(rules, dialect, ask, own), "messages", &messages)
 }
 
@@ -71,20 +72,21 @@ fn assistant(
         wire.insert(names.reasoning.clone(), thoughts.into());
     }
     if !answered.is_empty() {
-        let call = |(call, _): &Answered<'_>| {
+        let call = |Answered { call, id, .. }: &Answered<'_>| {
             let name = wire_name(&call.name, names.longest_name);
-            json!({ "id": call.id, "function": { "name": name, "arguments": arguments(call) } })
+            json!({ "id": id, "function": { "name": name, "arguments": arguments(call) } })
         };
         wire.insert("tool_calls".into(), answered.iter().map(call).collect());
     }
     wire.into()
 }
 
-fn answer(names: &RequestNames, ask: &Ask<'_>, (call, result): &Answered<'_>) -> Value {
+fn answer(names: &RequestNames, ask: &Ask<'_>, answered: &Answered<'_>) -> Value {
+    let Answered { call, id, result } = answered;
     let text = result.map_or(names.no_result.as_str(), |result| &result.text);
     let images: Vec<&Image> = result.iter().flat_map(|result| &result.images).collect();
     let mut wire = seen(names, ask, &names.roles.tool, text, &images);
     wire["tool_name"] = wire_name(&call.name, names.longest_name).into();
-    wire["tool_call_id"] = call.id.clone().into();
+    wire["tool_call_id"] = id.clone().into();
     wire
 }

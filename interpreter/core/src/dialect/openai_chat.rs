@@ -4,6 +4,7 @@
 use super::Ask;
 use super::fields::{body, fields};
 use super::history::{Answered, Turn, arguments, carried, images, text, told, turns, wire_name};
+use super::ids::Ids;
 use crate::message::{Image, Message, Part, ToolCall};
 use crate::spec::{Dialect, RequestNames, Rule};
 use serde::ser::{Serialize, SerializeMap, Serializer};
@@ -20,8 +21,8 @@ pub(super) fn request(
     ask: &Ask<'_>,
 ) -> Result<String, serde_json::Error> {
     let writer = Writer { dialect, ask };
-    let messages: Vec<Wire<'_>> =
-        turns(ask.messages).iter().flat_map(|turn| writer.wires(turn)).collect();
+    let turns = turns(ask.messages, &mut Ids::new(rules, dialect, ask));
+    let messages: Vec<Wire<'_>> = turns.iter().flat_map(|turn| writer.wires(turn)).collect();
     body(fields(rules, dialect, ask, own(ask)), "messages", &messages)
 }
 
@@ -48,7 +49,7 @@ struct Wire<'a> {
     reasoning: Option<(&'a str, String)>,
     calls: Vec<WireCall<'a>>,
     /// The call this is the result of.
-    answers: Option<&'a str>,
+    answers: Option<Cow<'a, str>>,
     carry: Vec<(&'a str, &'a Value)>,
 }
 
@@ -62,7 +63,7 @@ impl Serialize for Wire<'_> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let mut map = to.serialize_map(None)?;
         map.serialize_entry("role", self.role)?;
-        if let Some(id) = self.answers {
+        if let Some(id) = &self.answers {
             map.serialize_entry("tool_call_id", id)?;
         }
         match &self.content {
@@ -85,6 +86,7 @@ impl Serialize for Wire<'_> {
 
 struct WireCall<'a> {
     call: &'a ToolCall,
+    id: Cow<'a, str>,
     longest_name: usize,
 }
 
@@ -93,7 +95,7 @@ impl Serialize for WireCall<'_> {
         let arguments = serde_json::to_string(&arguments(self.call)).unwrap_or_default();
         let name = wire_name(&self.call.name, self.longest_name);
         let mut map = to.serialize_map(None)?;
-        map.serialize_entry("id", &self.call.id)?;
+        map.serialize_entry("id", &self.id)?;
         map.serialize_entry("type", "function")?;
         map.serialize_entry("function", &json!({ "name": name, "arguments": arguments }))?;
         map.end()
@@ -149,7 +151,7 @@ impl<'a> Writer<'a> {
         for part in &message.parts {
             if let Part::Reasoning { text, carry: kept } = part {
                 thought.push_str(text);
-                let kept = carried(kept, &self.dialect.id);
+                let kept = carried(kept, self.dialect, self.ask);
                 carry.extend(
                     names.carry.iter().filter_map(|name| Some((name.as_str(), kept?.get(name)?))),
                 );
@@ -164,7 +166,11 @@ impl<'a> Writer<'a> {
                 .then_some((names.reasoning.as_str(), thought)),
             calls: answered
                 .iter()
-                .map(|(call, _)| WireCall { call, longest_name: names.longest_name })
+                .map(|each| WireCall {
+                    call: each.call,
+                    id: each.id.clone(),
+                    longest_name: names.longest_name,
+                })
                 .collect(),
             answers: None,
             carry,
@@ -174,13 +180,13 @@ impl<'a> Writer<'a> {
     /// Writes the results; their images follow in a message of the person's, for few servers take them in a result.
     fn answers(&self, answered: &[Answered<'a>], wires: &mut Vec<Wire<'a>>) {
         let names = self.names();
-        for (call, result) in answered {
+        for Answered { id, result, .. } in answered {
             let text = result.map_or(names.no_result.as_str(), |result| &result.text);
             let content = Content::Text(text.into());
-            wires.push(Wire { answers: Some(&call.id), ..plain(&names.roles.tool, content) });
+            wires.push(Wire { answers: Some(id.clone()), ..plain(&names.roles.tool, content) });
         }
         let images: Vec<&Image> =
-            answered.iter().filter_map(|(_, result)| *result).flat_map(|it| &it.images).collect();
+            answered.iter().filter_map(|each| each.result).flat_map(|it| &it.images).collect();
         if !images.is_empty() {
             wires.push(plain(&names.roles.user, self.content("".into(), &images)));
         }

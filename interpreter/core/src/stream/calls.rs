@@ -104,6 +104,20 @@ impl<'t> Calls<'t> {
         self.open.len() - 1
     }
 
+    /// Opens a call that the server tells apart from all others. Returns which it is, from 0.
+    pub(super) fn begin(&mut self, id: &str, name: &str) -> usize {
+        self.open.push(Open { id: id.into(), name: name.into(), ..Open::default() });
+        self.open.len() - 1
+    }
+
+    /// Adds to the arguments of a call that was begun, and returns its name.
+    pub(super) fn extend(&mut self, at: usize, arguments: &str) -> &str {
+        let Some(call) = self.open.get_mut(at) else { return "" };
+        call.nesting.feed(arguments.as_bytes());
+        call.arguments.push_str(arguments);
+        &call.name
+    }
+
     /// Which open call a piece goes on with; none when it opens a new one.
     fn belongs_to(
         &self,

@@ -6,7 +6,7 @@ use super::draft::Draft;
 use super::places::{Found, Group, Places, string};
 use crate::event::{Event, Usage};
 use crate::message::Carry;
-use crate::spec::ReplyPlaces;
+use crate::spec::{ReplyPlaces, UsagePlaces};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
@@ -27,15 +27,37 @@ pub(super) struct PiecePlaces {
 
 /// Where the token counts sit.
 #[derive(Debug)]
-pub(super) struct UsageCounts {
+pub(super) struct UsageCounts<'s> {
     places: Places,
-    /// The reply's count leaves the reasoning out.
-    reasoning_apart: bool,
+    reply: &'s UsagePlaces,
     input: Group,
     output: Group,
     cached: Group,
     cache_write: Group,
     reasoning: Group,
+}
+
+/// Token counts as far as they came.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Counts {
+    input: Option<u64>,
+    output: Option<u64>,
+    cached: Option<u64>,
+    cache_write: Option<u64>,
+    reasoning: Option<u64>,
+}
+
+impl Counts {
+    /// Returns these counts, and the earlier ones where these have none.
+    pub(super) fn or(self, earlier: Counts) -> Counts {
+        Counts {
+            input: self.input.or(earlier.input),
+            output: self.output.or(earlier.output),
+            cached: self.cached.or(earlier.cached),
+            cache_write: self.cache_write.or(earlier.cache_write),
+            reasoning: self.reasoning.or(earlier.reasoning),
+        }
+    }
 }
 
 /// Where the progress sits.
@@ -95,11 +117,11 @@ impl PiecePlaces {
     }
 }
 
-impl UsageCounts {
-    pub(super) fn new(reply: &ReplyPlaces) -> UsageCounts {
+impl<'s> UsageCounts<'s> {
+    pub(super) fn new(reply: &'s ReplyPlaces) -> UsageCounts<'s> {
         let (mut places, counts) = (Places::default(), &reply.usage_counts);
         UsageCounts {
-            reasoning_apart: counts.reasoning_apart,
+            reply: counts,
             input: places.group(&counts.input),
             output: places.group(&counts.output),
             cached: places.group(&counts.cached),
@@ -111,16 +133,35 @@ impl UsageCounts {
 
     /// Reads the counts of an object; nothing without a count of the prompt or of the reply.
     pub(super) fn read(&self, json: &str) -> Option<Usage> {
+        self.usage(self.counts(json)?)
+    }
+
+    /// Reads the counts of an object as far as it has them.
+    pub(super) fn counts(&self, json: &str) -> Option<Counts> {
         let found = self.places.read(json).ok()?;
-        let (input, output) = (found.count(self.input), found.count(self.output));
-        let reasoning = found.count(self.reasoning);
-        let beside = reasoning.filter(|_| self.reasoning_apart).unwrap_or_default();
-        (input.is_some() || output.is_some()).then(|| Usage {
-            input: input.unwrap_or_default(),
-            output: output.unwrap_or_default() + beside,
+        Some(Counts {
+            input: found.count(self.input),
+            output: found.count(self.output),
             cached: found.count(self.cached),
             cache_write: found.count(self.cache_write),
-            reasoning,
+            reasoning: found.count(self.reasoning),
+        })
+    }
+
+    /// Returns what counts amount to; nothing without one of the prompt or of the reply.
+    pub(super) fn usage(&self, counts: Counts) -> Option<Usage> {
+        let Counts { input, output, cached, cache_write, reasoning } = counts;
+        let beside = |count: Option<u64>, apart| count.filter(|_| apart).unwrap_or_default();
+        let cache = [cached, cache_write].map(|count| beside(count, self.reply.cache_apart));
+        let said = |count: Option<u64>| count.filter(|&n| n > 0 || !self.reply.none_is_nothing);
+        (input.is_some() || output.is_some()).then(|| Usage {
+            input: cache.iter().fold(input.unwrap_or_default(), |sum, n| sum.saturating_add(*n)),
+            output: output
+                .unwrap_or_default()
+                .saturating_add(beside(reasoning, self.reply.reasoning_apart)),
+            cached: said(cached),
+            cache_write: said(cache_write),
+            reasoning: said(reasoning),
         })
     }
 }

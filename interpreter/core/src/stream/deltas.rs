@@ -29,7 +29,7 @@ pub(super) struct Deltas<'s> {
     error: Group,
     part: &'s PartKeys,
     piece: PiecePlaces,
-    counts: UsageCounts,
+    counts: UsageCounts<'s>,
     steps: ProgressCounts,
 }
 

@@ -92,6 +92,19 @@ impl<'s> Draft<'s> {
         });
     }
 
+    /// Opens a call that the server tells apart from all others. Returns which it is, from 0.
+    pub(super) fn begin_call(&mut self, id: &str, name: &str, out: &mut Vec<Event>) -> usize {
+        let index = self.said.calls.begin(id, name);
+        out.push(Event::ToolCallDelta { index, name: name.into(), arguments: String::new() });
+        index
+    }
+
+    /// Takes more of the arguments of such a call.
+    pub(super) fn arguments(&mut self, index: usize, arguments: &str, out: &mut Vec<Event>) {
+        let name = self.said.calls.extend(index, arguments).into();
+        out.push(Event::ToolCallDelta { index, name, arguments: arguments.into() });
+    }
+
     /// Hands on what was held back.
     pub(super) fn flush(&mut self, out: &mut Vec<Event>) {
         let Draft { splitter, text_calls, said, .. } = self;

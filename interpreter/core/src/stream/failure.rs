@@ -183,6 +183,7 @@ pub(super) fn judge(
     failure.retry = retry.unwrap_or(failure.retry);
     failure.after_ms = waits.after_ms.filter(|_| failure.retry == "wait");
     failure.resets_at_ms = waits.resets_at_ms;
+    failure.resets_in_ms = waits.resets_in_ms;
     failure.param = failure.param.or_else(|| {
         (failure.kind == "param_refused" && !facts.param.is_empty()).then(|| facts.param.clone())
     });

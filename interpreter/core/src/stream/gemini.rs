@@ -18,6 +18,7 @@ const BLOCKED: &str = "blocked";
 #[derive(Debug)]
 pub(super) struct Gemini<'s> {
     dialect: &'s Dialect,
+    model: &'s str,
     frame: Places,
     parts: Group,
     finish: Group,
@@ -26,7 +27,7 @@ pub(super) struct Gemini<'s> {
     error: Group,
     part: PartPlaces,
     piece: PiecePlaces,
-    counts: UsageCounts,
+    counts: UsageCounts<'s>,
 }
 
 /// Where things sit in a part.
@@ -43,10 +44,11 @@ struct PartPlaces {
 
 impl<'s> Gemini<'s> {
     /// Compiles the places of a dialect.
-    pub(super) fn new(dialect: &'s Dialect) -> Gemini<'s> {
+    pub(super) fn new(dialect: &'s Dialect, model: &'s str) -> Gemini<'s> {
         let (mut frame, reply) = (Places::default(), &dialect.reply);
         Gemini {
             dialect,
+            model,
             parts: frame.group(&reply.parts),
             finish: frame.group(&reply.finish),
             blocked: frame.group(&reply.blocked),
@@ -94,7 +96,7 @@ impl<'s> Gemini<'s> {
     ) -> Result<(), serde_json::Error> {
         let places = &self.part;
         let found = places.places.read(raw.get())?;
-        let carry = places.carry(&found, &self.dialect.id);
+        let carry = places.carry(&found, &self.dialect.id, self.model);
         if let Some(call) = found.first(places.call) {
             return self.piece.read(call, carry, draft, out);
         }
@@ -132,12 +134,12 @@ impl PartPlaces {
         }
     }
 
-    fn carry(&self, found: &Found<'_>, dialect: &str) -> Option<Carry> {
+    fn carry(&self, found: &Found<'_>, dialect: &str, model: &str) -> Option<Carry> {
         let field = |(name, group): &(String, Group)| {
             let value = serde_json::from_str(found.first(*group)?.get()).ok()?;
             Some((name.clone(), value))
         };
         let fields: Map<String, Value> = self.carried.iter().filter_map(field).collect();
-        (!fields.is_empty()).then(|| Carry { dialect: dialect.into(), fields })
+        (!fields.is_empty()).then(|| Carry { dialect: dialect.into(), model: model.into(), fields })
     }
 }

@@ -8,6 +8,8 @@ mod deltas;
 mod draft;
 mod failure;
 mod gemini;
+mod item;
+mod items;
 mod nesting;
 mod places;
 mod sse;
@@ -27,6 +29,7 @@ use deltas::Deltas;
 use draft::Draft;
 use failure::{Around, Words};
 use gemini::Gemini;
+use items::Items;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
@@ -36,6 +39,8 @@ use sse::{Frame, Frames};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Context {
+    /// The model's name as the server knows it.
+    pub model: String,
     /// Names of the tools the request offered.
     pub tools: Vec<String>,
     /// Whether the model's template opens a thinking tag in the prompt, so that the reply begins inside it.
@@ -53,6 +58,7 @@ pub struct Context {
 impl Default for Context {
     fn default() -> Context {
         Context {
+            model: String::new(),
             tools: Vec::new(),
             opens_in_think: false,
             context_window: None,
@@ -77,6 +83,8 @@ pub enum Ending {
 pub(crate) enum Taken {
     /// Something the dialect knows.
     Known,
+    /// The end of the reply.
+    End,
     /// Nothing it knows.
     Nothing,
     /// An error; nothing else of it was taken.
@@ -97,15 +105,23 @@ pub struct Reply<'s> {
 enum Reader<'s> {
     Deltas(Deltas<'s>),
     Gemini(Gemini<'s>),
+    Items(Items<'s>),
 }
 
 impl<'s> Reader<'s> {
-    fn new(Spoken { name, file }: Spoken<'s>) -> Reader<'s> {
-        match name {
-            DialectName::Gemini => Reader::Gemini(Gemini::new(file)),
-            DialectName::Ollama | DialectName::OpenaiChat => {
-                Reader::Deltas(Deltas::new(&file.reply))
+    fn new(Spoken { name, file }: Spoken<'s>, model: &'s str) -> Reader<'s> {
+        match (name, &file.reply.items) {
+            (DialectName::Anthropic | DialectName::Responses, Some(words)) => {
+                Reader::Items(Items::new(file, words, model))
             }
+            (DialectName::Gemini, _) => Reader::Gemini(Gemini::new(file, model)),
+            (
+                DialectName::Anthropic
+                | DialectName::Ollama
+                | DialectName::OpenaiChat
+                | DialectName::Responses,
+                _,
+            ) => Reader::Deltas(Deltas::new(&file.reply)),
         }
     }
 
@@ -119,6 +135,7 @@ impl<'s> Reader<'s> {
         match self {
             Reader::Deltas(reader) => reader.frame(json, draft, out),
             Reader::Gemini(reader) => reader.frame(json, draft, out),
+            Reader::Items(reader) => reader.frame(json, draft, out),
         }
     }
 }
@@ -143,7 +160,7 @@ struct State<'s> {
 impl<'s> Reply<'s> {
     /// Returns a reply of which nothing came yet.
     pub fn new(spec: &'s Spec, dialect: Spoken<'s>, context: &'s Context) -> Reply<'s> {
-        let (reader, dialect) = (Reader::new(dialect), dialect.file);
+        let (reader, dialect) = (Reader::new(dialect, &context.model), dialect.file);
         Reply {
             frames: Frames::new(spec.limits.stream.frame_bytes),
             state: State {
@@ -252,6 +269,7 @@ impl State<'_> {
         }
         match self.reader.frame(json, &mut self.draft, out) {
             Ok(Taken::Known) => {}
+            Ok(Taken::End) => self.done = true,
             Ok(taken) => self.odd(json, frame.event, taken == Taken::Error, out),
             Err(_) => self.unreadable(frame),
         }
@@ -322,7 +340,8 @@ impl State<'_> {
     }
 
     fn finish(mut self, out: &mut Vec<Event>) {
-        let notices = if self.failed.is_none() { self.ask_about_finish() } else { Vec::new() };
+        let (notices, instead) =
+            if self.failed.is_none() { self.ask_about_finish() } else { Default::default() };
         let (usage, word, refused) =
             (self.draft.usage, self.draft.finish.take(), self.draft.refused);
         let kept = self.draft.into_kept();
@@ -332,7 +351,7 @@ impl State<'_> {
             out.push(Event::Error(Failure { after_output: kept.text, ..failure }));
             return;
         }
-        let ending = ending(self.dialect, word.as_deref());
+        let ending = instead.unwrap_or_else(|| ending(self.dialect, word.as_deref()));
         let calls = kept.calls.finish(ending == Finish::Length);
         let reason = match ending {
             Finish::Stop | Finish::ToolCalls if !calls.calls.is_empty() => Finish::ToolCalls,
@@ -348,8 +367,8 @@ impl State<'_> {
         out.push(Event::Finish { reason });
     }
 
-    /// Asks the quirks about the end of a reply; returns what they want noticed.
-    fn ask_about_finish(&mut self) -> Vec<String> {
+    /// Asks the quirks about the end of a reply; returns what they want noticed, and what it means instead.
+    fn ask_about_finish(&mut self) -> (Vec<String>, Option<Finish>) {
         let (kept, usage) = (self.draft.kept(), self.draft.usage.unwrap_or_default());
         let reason = self.draft.finish.clone().unwrap_or_default();
         let facts = FinishFacts {
@@ -368,17 +387,18 @@ impl State<'_> {
                 .max_output_tokens
                 .is_some_and(|most| usage.output >= most),
         };
-        let mut notices = Vec::new();
+        let (mut notices, mut instead) = (Vec::new(), None);
         for (rule, action) in quirk::hits(self.rules, "finish", &facts) {
             match action {
                 Action::Fail(fail) if self.failed.is_none() => {
                     self.failed = quirk::failure(rule, fail, &facts)
                 }
                 Action::AsNotice(about) => notices.push(about),
+                Action::ActAsFinish(word) => instead = finish(&word),
                 _ => {}
             }
         }
-        notices
+        (notices, instead)
     }
 }
 
@@ -406,7 +426,11 @@ fn elements(list: &str) -> Vec<Result<&RawValue, serde_json::Error>> {
 /// Our word for the server's; a word the dialect does not know is a stop.
 fn ending(dialect: &Dialect, word: Option<&str>) -> Finish {
     let ours = word.and_then(|word| dialect.finish.get(word));
-    ours.and_then(|ours| serde_json::from_value(ours.as_str().into()).ok()).unwrap_or(Finish::Stop)
+    ours.and_then(|ours| finish(ours)).unwrap_or(Finish::Stop)
+}
+
+fn finish(ours: &str) -> Option<Finish> {
+    serde_json::from_value(ours.into()).ok()
 }
 
 #[cfg(test)]

@@ -1,6 +1,8 @@
 //! Picks the values at given JSON pointers out of a frame in one pass, without building the rest. It decides nothing.
 
-use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{
+    DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor,
+};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::fmt;
@@ -18,7 +20,7 @@ pub(crate) struct Places {
 #[derive(Debug, Default)]
 struct Node {
     keys: Vec<(String, usize)>,
-    slot: Option<usize>,
+    slots: Vec<usize>,
 }
 
 /// The pointers of one part, in the order they are tried.
@@ -35,7 +37,7 @@ pub(crate) struct Found<'a> {
 }
 
 impl Places {
-    /// Adds the pointers of one part. Pointers beyond the most a set may have, or below another one, find nothing.
+    /// Adds the pointers of one part. Pointers beyond the most a set may have find nothing.
     pub(crate) fn group(&mut self, pointers: &[String]) -> Group {
         let first = self.slots;
         for pointer in pointers.iter().filter(|pointer| pointer.starts_with('/')) {
@@ -66,7 +68,7 @@ impl Places {
             });
         }
         if let Some(node) = self.nodes.get_mut(at) {
-            node.slot.get_or_insert(self.slots);
+            node.slots.push(self.slots);
             self.slots += 1;
         }
     }
@@ -134,16 +136,23 @@ impl<'de> DeserializeSeed<'de> for Step<'_, '_, 'de> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, reader: D) -> Result<(), D::Error> {
-        match self.places.nodes.get(self.node).and_then(|node| node.slot) {
-            Some(slot) => {
-                let raw = <&RawValue as serde::Deserialize>::deserialize(reader)?;
-                if let Some(place) = self.found.slots.get_mut(slot) {
-                    *place = Some(raw);
-                }
-                Ok(())
+        let Some(node) = self.places.nodes.get(self.node).filter(|node| !node.slots.is_empty())
+        else {
+            return reader.deserialize_any(self);
+        };
+        let raw = <&RawValue as serde::Deserialize>::deserialize(reader)?;
+        for slot in &node.slots {
+            if let Some(place) = self.found.slots.get_mut(*slot) {
+                *place = Some(raw);
             }
-            None => reader.deserialize_any(self),
         }
+        if node.keys.is_empty() {
+            return Ok(());
+        }
+        // Some other pointer leads further down.
+        serde_json::Deserializer::from_str(raw.get())
+            .deserialize_any(self)
+            .map_err(D::Error::custom)
     }
 }
 

@@ -3,15 +3,15 @@
 use super::{Context, Ending, Reply};
 use crate::dialect::Spoken;
 use crate::event::Event;
-use crate::spec::{Spec, packed};
+use crate::spec::{DialectName, Spec, packed};
 use proptest::prelude::*;
 use std::sync::LazyLock;
 
 static SPEC: LazyLock<Spec> = LazyLock::new(|| packed().unwrap());
 
-fn events(chunks: &[&[u8]], status: u16, context: &Context) -> Vec<Event> {
-    let (mut reply, mut out) =
-        (Reply::new(&SPEC, Spoken::named(&SPEC, "openai-chat").unwrap(), context), Vec::new());
+fn events(dialect: DialectName, chunks: &[&[u8]], status: u16, context: &Context) -> Vec<Event> {
+    let dialect = Spoken::named(&SPEC, dialect.name()).unwrap();
+    let (mut reply, mut out) = (Reply::new(&SPEC, dialect, context), Vec::new());
     reply.status(status, [("Retry-After", "3")]);
     chunks.iter().for_each(|chunk| reply.push(chunk, &mut out));
     reply.end(&Ending::Complete, &mut out);
@@ -86,24 +86,61 @@ fn scraps() -> impl Strategy<Value = Vec<u8>> {
     ]
 }
 
+/// Frames of wires that speak of items, whole and odd.
+fn item_scraps() -> impl Strategy<Value = Vec<u8>> {
+    prop::sample::select(vec![
+        r#"{"type":"message_start","message":{"usage":{"input_tokens":3}}}"#,
+        r#"{"type":"content_block_start","index":0,"content_block":{"type":"text","text":"a"}}"#,
+        r#"{"type":"content_block_start","index":1,"content_block":{"type":"tool_use","id":"a","name":"read","input":{}}}"#,
+        r#"{"type":"content_block_start","index":0,"content_block":{"type":"thinking","signature":"s"}}"#,
+        r#"{"type":"content_block_start"}"#,
+        r#"{"type":"content_block_delta","index":0,"delta":{"type":"thinking_delta","thinking":"hm"}}"#,
+        r#"{"type":"content_block_delta","index":1,"delta":{"type":"input_json_delta","partial_json":"{\"p"}}"#,
+        r#"{"type":"content_block_delta","index":0,"delta":{"type":"signature_delta","signature":"x"}}"#,
+        r#"{"type":"content_block_delta","index":7,"delta":[]}"#,
+        r#"{"type":"content_block_stop","index":0}"#,
+        r#"{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":2}}"#,
+        r#"{"type":"message_stop"}"#,
+        r#"{"type":"response.output_item.added","output_index":0,"item":{"type":"reasoning","summary":[]}}"#,
+        r#"{"type":"response.output_item.added","item":{"id":"f","type":"function_call","call_id":"c","name":"read"}}"#,
+        r#"{"type":"response.reasoning_summary_part.added","output_index":0}"#,
+        r#"{"type":"response.reasoning_summary_text.delta","output_index":0,"delta":"hm"}"#,
+        r#"{"type":"response.output_text.delta","delta":"so "}"#,
+        r#"{"type":"response.output_text.done","text":"so"}"#,
+        r#"{"type":"response.function_call_arguments.delta","item_id":"f","delta":"{\"p"}"#,
+        r#"{"type":"response.output_item.done","item":{"type":"message","content":[{"type":"output_text","text":"x"},3]}}"#,
+        r#"{"type":"response.completed","response":{"status":"completed","output":[{"type":"message","content":{}}]}}"#,
+        r#"{"type":"response.failed","response":{"error":{"code":"server_error"}}}"#,
+    ])
+    .prop_map(|frame| format!("data: {frame}\n\n").into_bytes())
+}
+
+fn any_scraps() -> impl Strategy<Value = Vec<Vec<u8>>> {
+    prop::collection::vec(prop_oneof![scraps(), item_scraps()], 0..24)
+}
+
+fn any_dialect() -> impl Strategy<Value = DialectName> {
+    prop::sample::select(DialectName::ALL)
+}
+
 proptest! {
     #[test]
-    fn any_cut_gives_the_same_events(scraps in prop::collection::vec(scraps(), 0..24), cuts in prop::collection::vec(0usize..4000, 0..12), refused: bool) {
+    fn any_cut_gives_the_same_events(dialect in any_dialect(), scraps in any_scraps(), cuts in prop::collection::vec(0usize..4000, 0..12), refused: bool) {
         let whole = scraps.concat();
         let mut cuts: Vec<usize> = cuts.into_iter().map(|cut| cut % (whole.len() + 1)).chain([0, whole.len()]).collect();
         cuts.sort_unstable();
         let chunks: Vec<&[u8]> = cuts.windows(2).map(|pair| &whole[pair[0]..pair[1]]).collect();
         let status = if refused { 500 } else { 200 };
         let context = context();
-        let all = joined(events(&[&whole], status, &context));
-        prop_assert_eq!(&joined(events(&chunks, status, &context)), &all);
+        let all = joined(events(dialect, &[&whole], status, &context));
+        prop_assert_eq!(&joined(events(dialect, &chunks, status, &context)), &all);
         let bytes: Vec<&[u8]> = whole.chunks(1).collect();
-        prop_assert_eq!(&joined(events(&bytes, status, &context)), &all);
+        prop_assert_eq!(&joined(events(dialect, &bytes, status, &context)), &all);
     }
 
     #[test]
-    fn a_reply_ends_in_exactly_one_finish_or_error(scraps in prop::collection::vec(scraps(), 0..24)) {
-        let out = events(&[&scraps.concat()], 200, &context());
+    fn a_reply_ends_in_exactly_one_finish_or_error(dialect in any_dialect(), scraps in any_scraps()) {
+        let out = events(dialect, &[&scraps.concat()], 200, &context());
         let ends = out.iter().filter(|event| matches!(event, Event::Finish { .. } | Event::Error(_))).count();
         prop_assert_eq!(ends, 1);
         let failed = matches!(out.last(), Some(Event::Error(_)));

@@ -9,6 +9,8 @@ pub(super) struct Wait {
     pub(super) after_ms: Option<u64>,
     /// When the limit ends, in milliseconds since 1970.
     pub(super) resets_at_ms: Option<u64>,
+    /// In how many milliseconds it ends.
+    pub(super) resets_in_ms: Option<u64>,
 }
 
 impl Wait {
@@ -17,6 +19,9 @@ impl Wait {
         let Some(text) = groups.get("wait") else { return };
         match unit {
             "epoch_milliseconds" => self.resets_at_ms = self.resets_at_ms.or(text.parse().ok()),
+            "reset_seconds" => {
+                self.resets_in_ms = self.resets_in_ms.or_else(|| scaled(text, 1000.0));
+            }
             "milliseconds" => self.after(scaled(text, 1.0)),
             "seconds" => self.after(scaled(text, 1000.0)),
             "duration" => self.after(duration(text)),
