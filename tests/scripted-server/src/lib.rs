@@ -61,9 +61,13 @@
 //!
 //! Bytes between two pauses go out in one write. A pause ends early when the client hangs up.
 //!
+//! The dialects are `openai-chat`, `responses`, `anthropic`, `gemini` and `ollama`. Reasoning is signed as the dialect's
+//! providers sign it. A reply that is cut has no end, and its last item is open.
+//!
 //! With `validate` a request that breaks a rule of the dialect gets a 400 and is a violation: no JSON, no `stream`,
 //! an unknown role, a call without its result directly after it, a result without its call, arguments that are no object,
-//! a tool without name or parameters, an empty or odd content, a late system message, and so on.
+//! a tool without name or parameters, an empty or odd content, a late system message, an id or a schema that the dialect's
+//! provider refuses, signed reasoning that was changed or did not come back with its call, and so on.
 
 mod dialect;
 mod http;

@@ -74,16 +74,17 @@ fn stream(dialect: Dialect, reply: &Reply, number: usize, asked: &Asked, close: 
     if !matches!(steps.first(), Some(Step::Cut(_))) {
         out.head(
             reply,
-            &[("Content-Type", dialect.stream_type()), ("Transfer-Encoding", "chunked")],
+            &[("Content-Type", dialect.speech().stream_type()), ("Transfer-Encoding", "chunked")],
         );
     }
-    let mut writer = dialect.writer(number, asked);
+    let mut writer = dialect.speech().writer(number, asked);
     for step in steps {
         out.step(step, writer.as_mut(), reply.words);
         if matches!(out.plan.acts.last(), Some(Act::End(_))) {
             return out.done();
         }
     }
+    out.frames(|frames| writer.rest(frames));
     if reply.end {
         out.frames(|frames| writer.end(frames));
     }

@@ -65,7 +65,7 @@ mod tests {
             .iter()
             .map(|body| {
                 script
-                    .pick(&scenario.replies, &Dialect::OpenaiChat.asked(body))
+                    .pick(&scenario.replies, &Dialect::OpenaiChat.speech().asked(body))
                     .map(|picked| picked.index)
             })
             .collect();
@@ -119,13 +119,13 @@ mod tests {
             {"role": "tool", "content": "one"}, {"role": "tool", "content": "two"}, {"role": "user", "content": "new"},
         ]});
         let expected = Asked { model: "m".into(), text: "one\ntwo\nnew".into(), tools: vec![] };
-        assert_eq!(Dialect::OpenaiChat.asked(&body), expected);
+        assert_eq!(Dialect::OpenaiChat.speech().asked(&body), expected);
         for odd in [
             json!(null),
             json!({"messages": 1, "tools": {}}),
             json!({"messages": [1, {"role": 2}], "tools": [3]}),
         ] {
-            assert_eq!(Dialect::OpenaiChat.asked(&odd), Asked::default());
+            assert_eq!(Dialect::OpenaiChat.speech().asked(&odd), Asked::default());
         }
     }
 }

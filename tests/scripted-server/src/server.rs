@@ -180,7 +180,7 @@ async fn connection(mut stream: TcpStream, shared: Arc<Shared>) {
 
 impl Shared {
     fn answer(&self, request: &Incoming) -> (Verdict, Plan) {
-        let (dialect, route) = (self.scenario.dialect, request.route());
+        let (dialect, route) = (self.scenario.dialect.speech(), request.route());
         if dialect.is_chat(route) {
             return self.chat(request);
         }
@@ -193,7 +193,7 @@ impl Shared {
     }
 
     fn chat(&self, request: &Incoming) -> (Verdict, Plan) {
-        let dialect = self.scenario.dialect;
+        let dialect = self.scenario.dialect.speech();
         if request.method != "POST" {
             let why = format!("{} is asked with POST", request.route());
             let plan = self.refusal(405, &why, request.close);
@@ -221,12 +221,12 @@ impl Shared {
         };
         (
             Verdict::Reply(picked.index),
-            plan::reply(dialect, reply, picked.number, &asked, request.close),
+            plan::reply(self.scenario.dialect, reply, picked.number, &asked, request.close),
         )
     }
 
     fn refusal(&self, status: u16, why: &str, close: bool) -> Plan {
-        plan::json(status, &self.scenario.dialect.error(status, why), close)
+        plan::json(status, &self.scenario.dialect.speech().error(status, why), close)
     }
 }
 

@@ -1,7 +1,12 @@
-//! What differs between dialects, behind one enum: paths, frames, errors and the rules of a request.
+//! What differs between dialects: paths, frames, errors and the rules of a request, one file a dialect.
 //! Everything else in this crate is the same for all of them.
 
+mod anthropic;
+mod gemini;
+mod ollama;
 mod openai_chat;
+mod responses;
+mod rule;
 
 use crate::http::Incoming;
 use crate::scenario::{Finish, Usage};
@@ -15,12 +20,58 @@ pub enum Dialect {
     /// Chat completions, streamed as server-sent events.
     #[default]
     OpenaiChat,
+    /// OpenAI's responses, streamed as server-sent events.
+    Responses,
+    /// Anthropic's messages, streamed as server-sent events.
+    Anthropic,
+    /// Gemini's generateContent, streamed as server-sent events.
+    Gemini,
+    /// Ollama's own chat, streamed as lines of JSON.
+    Ollama,
+}
+
+impl Dialect {
+    /// All of them.
+    pub const ALL: [Dialect; 5] = [
+        Dialect::OpenaiChat,
+        Dialect::Responses,
+        Dialect::Anthropic,
+        Dialect::Gemini,
+        Dialect::Ollama,
+    ];
+
+    /// Returns its name in scenarios and in the spec.
+    pub fn name(self) -> &'static str {
+        match self {
+            Dialect::OpenaiChat => "openai-chat",
+            Dialect::Responses => "responses",
+            Dialect::Anthropic => "anthropic",
+            Dialect::Gemini => "gemini",
+            Dialect::Ollama => "ollama",
+        }
+    }
+
+    /// Returns what stands between the server's root and the dialect's own paths, such as `/v1`.
+    pub fn prefix(self) -> &'static str {
+        self.speech().prefix()
+    }
+
+    /// Returns how it is spoken.
+    pub(crate) fn speech(self) -> &'static dyn Speech {
+        match self {
+            Dialect::OpenaiChat => &openai_chat::OpenaiChat,
+            Dialect::Responses => &responses::Responses,
+            Dialect::Anthropic => &anthropic::Anthropic,
+            Dialect::Gemini => &gemini::Gemini,
+            Dialect::Ollama => &ollama::Ollama,
+        }
+    }
 }
 
 /// What a request asks for, as far as a reply depends on it.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Asked {
-    /// The model's id.
+    /// The model's id; empty where the path and not the body names it.
     pub(crate) model: String,
     /// The text after the model's last message.
     pub(crate) text: String,
@@ -30,6 +81,30 @@ pub(crate) struct Asked {
 
 /// The bytes of one frame of a stream.
 pub(crate) type Frame = Vec<u8>;
+
+/// How a dialect is spoken.
+pub(crate) trait Speech {
+    /// Returns what stands between the server's root and the dialect's own paths.
+    fn prefix(&self) -> &'static str;
+    /// Tells whether a path (without its query) is where replies are asked for.
+    fn is_chat(&self, path: &str) -> bool;
+    /// Tells whether a path (without its query) is the list of models.
+    fn is_models(&self, path: &str) -> bool;
+    /// Returns the content type of a stream.
+    fn stream_type(&self) -> &'static str {
+        "text/event-stream"
+    }
+    /// Returns what a body asks for; what is missing or odd is left empty.
+    fn asked(&self, body: &Value) -> Asked;
+    /// Checks a request for a reply, or returns the first rule it breaks, with the place.
+    fn check(&self, request: &Incoming) -> Result<(), String>;
+    /// Returns the body of the list of models.
+    fn models(&self, models: &[Value]) -> Value;
+    /// Returns the body of an error.
+    fn error(&self, status: u16, message: &str) -> Value;
+    /// Returns the writer of the `number`th reply of a server, whose ids contain that number.
+    fn writer(&self, number: usize, asked: &Asked) -> Box<dyn Writer>;
+}
 
 /// Writes one reply in a dialect, a frame at a time, and remembers what the dialect's frames depend on.
 pub(crate) trait Writer {
@@ -43,67 +118,8 @@ pub(crate) trait Writer {
     fn usage(&mut self, usage: Usage, out: &mut Vec<Frame>);
     /// Writes why the reply ends.
     fn finish(&mut self, reason: Finish, out: &mut Vec<Frame>);
+    /// Writes what was held back until the last step.
+    fn rest(&mut self, _: &mut Vec<Frame>) {}
     /// Writes the end mark.
-    fn end(&mut self, out: &mut Vec<Frame>);
-}
-
-impl Dialect {
-    /// Tells whether a path (without its query) is where replies are asked for.
-    pub(crate) fn is_chat(self, path: &str) -> bool {
-        match self {
-            Dialect::OpenaiChat => path == openai_chat::CHAT_PATH,
-        }
-    }
-
-    /// Tells whether a path (without its query) is the list of models.
-    pub(crate) fn is_models(self, path: &str) -> bool {
-        match self {
-            Dialect::OpenaiChat => path == openai_chat::MODELS_PATH,
-        }
-    }
-
-    /// Returns the content type of a stream.
-    pub(crate) fn stream_type(self) -> &'static str {
-        match self {
-            Dialect::OpenaiChat => "text/event-stream",
-        }
-    }
-
-    /// Returns what a body asks for; what is missing or odd is left empty.
-    pub(crate) fn asked(self, body: &Value) -> Asked {
-        match self {
-            Dialect::OpenaiChat => openai_chat::asked(body),
-        }
-    }
-
-    /// Checks a request for a reply.
-    ///
-    /// # Errors
-    /// The first rule it breaks, with the place.
-    pub(crate) fn check(self, request: &Incoming) -> Result<(), String> {
-        match self {
-            Dialect::OpenaiChat => openai_chat::rules::check(request),
-        }
-    }
-
-    /// Returns the body of the list of models.
-    pub(crate) fn models(self, models: &[Value]) -> Value {
-        match self {
-            Dialect::OpenaiChat => openai_chat::models(models),
-        }
-    }
-
-    /// Returns the body of an error.
-    pub(crate) fn error(self, status: u16, message: &str) -> Value {
-        match self {
-            Dialect::OpenaiChat => openai_chat::error(status, message),
-        }
-    }
-
-    /// Returns the writer of the `number`th reply of a server, whose ids contain that number.
-    pub(crate) fn writer(self, number: usize, asked: &Asked) -> Box<dyn Writer> {
-        match self {
-            Dialect::OpenaiChat => Box::new(openai_chat::Chunks::new(number, &asked.model)),
-        }
-    }
+    fn end(&mut self, _: &mut Vec<Frame>) {}
 }

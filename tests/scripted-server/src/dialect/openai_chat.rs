@@ -1,20 +1,54 @@
 //! Chat completions: how requests are read and replies are written. It sends nothing.
 
-pub(crate) mod rules;
+mod rules;
 
-use super::{Asked, Frame, Writer};
+use super::{Asked, Frame, Speech, Writer};
+use crate::http::Incoming;
 use crate::scenario::{Finish, Usage};
 use serde_json::{Value, json};
 
-/// Where replies are asked for.
-pub(crate) const CHAT_PATH: &str = "/v1/chat/completions";
-/// Where the models are listed.
-pub(crate) const MODELS_PATH: &str = "/v1/models";
 /// Every object is as old as every other, so that replies do not differ between runs.
 const CREATED: u64 = 1_700_000_000;
 
+/// The dialect.
+pub(crate) struct OpenaiChat;
+
+impl Speech for OpenaiChat {
+    fn prefix(&self) -> &'static str {
+        "/v1"
+    }
+
+    fn is_chat(&self, path: &str) -> bool {
+        path == "/v1/chat/completions"
+    }
+
+    fn is_models(&self, path: &str) -> bool {
+        path == "/v1/models"
+    }
+
+    fn asked(&self, body: &Value) -> Asked {
+        asked(body)
+    }
+
+    fn check(&self, request: &Incoming) -> Result<(), String> {
+        rules::check(request)
+    }
+
+    fn models(&self, models: &[Value]) -> Value {
+        self::models(models)
+    }
+
+    fn error(&self, status: u16, message: &str) -> Value {
+        self::error(status, message)
+    }
+
+    fn writer(&self, number: usize, asked: &Asked) -> Box<dyn Writer> {
+        Box::new(Chunks::new(number, &asked.model))
+    }
+}
+
 /// Returns what a body asks for.
-pub(crate) fn asked(body: &Value) -> Asked {
+pub(super) fn asked(body: &Value) -> Asked {
     let list = |name: &str| body.get(name).and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
     let messages = list("messages");
     let answered =
@@ -47,7 +81,7 @@ fn text(message: &Value) -> String {
 }
 
 /// Returns the list of models.
-pub(crate) fn models(models: &[Value]) -> Value {
+pub(super) fn models(models: &[Value]) -> Value {
     let entry = |model: &Value| match model {
         Value::String(id) => {
             json!({"id": id, "object": "model", "created": CREATED, "owned_by": "scripted"})
@@ -58,13 +92,13 @@ pub(crate) fn models(models: &[Value]) -> Value {
 }
 
 /// Returns an error.
-pub(crate) fn error(status: u16, message: &str) -> Value {
+pub(super) fn error(status: u16, message: &str) -> Value {
     let kind = if status < 500 { "invalid_request_error" } else { "server_error" };
     json!({"error": {"message": message, "type": kind, "param": null, "code": null}})
 }
 
 /// Writes a reply as `chat.completion.chunk` events. The role comes with the first of them.
-pub(crate) struct Chunks {
+struct Chunks {
     number: usize,
     model: String,
     opened: bool,
@@ -73,7 +107,7 @@ pub(crate) struct Chunks {
 
 impl Chunks {
     /// Returns the writer of a server's `number`th reply, in the name of a model.
-    pub(crate) fn new(number: usize, model: &str) -> Chunks {
+    fn new(number: usize, model: &str) -> Chunks {
         Chunks { number, model: model.to_owned(), opened: false, calls: 0 }
     }
 

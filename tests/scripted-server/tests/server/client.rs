@@ -17,9 +17,15 @@ pub(crate) fn body(text: &str) -> Value {
 
 /// Returns the bytes of a request for a reply.
 pub(crate) fn post(body: &Value) -> Vec<u8> {
+    post_to("/v1/chat/completions", body)
+}
+
+/// Returns the bytes of a request for a reply at a path.
+pub(crate) fn post_to(path: &str, body: &Value) -> Vec<u8> {
     let body = body.to_string();
     format!(
-        "POST /v1/chat/completions HTTP/1.1\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
+        "POST {path} HTTP/1.1\r\nContent-Type: application/json\r\nAnthropic-Version: 2023-06-01\r\n\
+         Content-Length: {}\r\n\r\n{body}",
         body.len()
     )
     .into_bytes()

@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod client;
 #[cfg(test)]
+mod dialects;
+#[cfg(test)]
 mod program;
 #[cfg(test)]
 mod recording;

@@ -3,39 +3,21 @@
 //! Each rule is one that some server answers with an error; a client that keeps all of them is safe with any.
 
 use super::role;
+use crate::dialect::rule::{Checked, choice, filled, is_name, need, object};
 use crate::http::Incoming;
 use serde_json::Value;
 use std::collections::HashSet;
-
-type Checked = Result<(), String>;
 
 /// Checks a request.
 ///
 /// # Errors
 /// The first rule it breaks, with the place.
 pub(crate) fn check(request: &Incoming) -> Checked {
-    let kind = request.header("content-type").unwrap_or_default();
-    need(
-        kind.split(';')
-            .next()
-            .is_some_and(|kind| kind.trim().eq_ignore_ascii_case("application/json")),
-        || format!("content-type: is \"{kind}\", not application/json"),
-    )?;
-    let body: Value = serde_json::from_slice(&request.body)
-        .map_err(|error| format!("body: is no JSON: {error}"))?;
-    need(body.is_object(), || "body: is no object".to_owned())?;
-    need(filled(&body, "model"), || "model: is no name".to_owned())?;
+    let body = object(request)?;
+    filled(&body, "model", "")?;
     need(body.get("stream") == Some(&Value::Bool(true)), || "stream: is not true".to_owned())?;
     messages(&body)?;
     tools(&body)
-}
-
-fn need(holds: bool, say: impl FnOnce() -> String) -> Checked {
-    if holds { Ok(()) } else { Err(say()) }
-}
-
-fn filled(value: &Value, key: &str) -> bool {
-    value.get(key).and_then(Value::as_str).is_some_and(|text| !text.is_empty())
 }
 
 /// Checks every message, and that each call has exactly one result directly after the message that made it.
@@ -147,11 +129,8 @@ fn content(message: &Value, place: &str, kinds: &[&str]) -> Checked {
 }
 
 fn tools(body: &Value) -> Checked {
-    let Some(tools) = body.get("tools") else {
-        return need(body.get("tool_choice").is_none(), || {
-            "tool_choice: there are no tools".to_owned()
-        });
-    };
+    choice(body)?;
+    let Some(tools) = body.get("tools") else { return Ok(()) };
     let tools = tools.as_array().map_or(&[][..], Vec::as_slice);
     need(!tools.is_empty(), || "tools: is no list with a tool in it".to_owned())?;
     let mut names = HashSet::new();
@@ -169,12 +148,6 @@ fn tools(body: &Value) -> Checked {
         })?;
     }
     Ok(())
-}
-
-/// Tells whether a tool can be called this: 1 to 64 letters, digits, `_` and `-`.
-fn is_name(name: &str) -> bool {
-    (1..=64).contains(&name.len())
-        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte))
 }
 
 #[cfg(test)]
