@@ -3,9 +3,15 @@
 #[cfg(test)]
 mod calls;
 #[cfg(test)]
+mod cross;
+#[cfg(test)]
+mod dialects;
+#[cfg(test)]
 mod explain;
 #[cfg(test)]
 mod failures;
+#[cfg(test)]
+mod faults;
 #[cfg(test)]
 mod input;
 #[cfg(test)]
@@ -26,3 +32,5 @@ mod signals;
 mod support;
 #[cfg(test)]
 mod tasks;
+#[cfg(test)]
+mod tls;

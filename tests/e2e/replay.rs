@@ -2,7 +2,7 @@
 
 use crate::process::{LIMIT, Ran};
 use crate::support::{Home, LEMBAS, Session, check, messages};
-use lembas_scripted_server::{Cut, Reply, Scenario, Server, Step};
+use lembas_scripted_server::{Cut, Dialect, Reply, Scenario, Server, Step};
 use serde_json::{Value, json};
 use std::{fs, path::Path};
 
@@ -23,9 +23,9 @@ fn events(ran: &Ran) -> Vec<Value> {
 }
 
 /// Records a run, then plays it in the same project without a server, and asserts that the events are the same.
-fn comes_back(replies: Vec<Reply>, code: i32) {
-    let server = Server::start(Scenario { replies, ..Scenario::new() }).unwrap();
-    let home = Home::new(&server, "");
+fn comes_back(dialect: Dialect, replies: Vec<Reply>, code: i32) {
+    let server = Server::start(Scenario { dialect, replies, ..Scenario::new() }).unwrap();
+    let home = Home::speaking(dialect, &server.url(), "", "");
     let fresh = || fs::write(home.project().join("a.txt"), "alpha\n").unwrap();
     fresh();
     let common = ["run", "--json", "--mode", "edit", "go"];
@@ -42,28 +42,36 @@ fn comes_back(replies: Vec<Reply>, code: i32) {
 
 #[test]
 fn what_was_recorded_comes_back() {
+    for dialect in Dialect::ALL {
+        comes_back(dialect, task(dialect), 0);
+    }
+}
+
+fn task(dialect: Dialect) -> Vec<Reply> {
     let edit = json!({"path": "a.txt", "old": "alpha", "new": "beta \u{1f980}"});
-    let odd = Step::RawB64(b": \xff\xfe not UTF-8\n\n".to_vec());
-    comes_back(
-        vec![
-            Reply::call("read", json!({"path": "a.txt"})),
-            Reply { chunk_bytes: 7.try_into().ok(), words: true, ..Reply::call("edit", edit) },
-            Reply::call("bash", json!({"command": "make it"})),
-            Reply {
-                words: true,
-                ..Reply::steps([odd, Step::Text("All of it is done \u{1f980}.".into())])
-            },
-        ],
-        0,
-    );
+    let odd = match dialect {
+        Dialect::Ollama => Step::Reasoning("\u{1f980}".into()),
+        _ => Step::RawB64(b": \xff\xfe not UTF-8\n\n".to_vec()),
+    };
+    vec![
+        Reply::call("read", json!({"path": "a.txt"})),
+        Reply { chunk_bytes: 7.try_into().ok(), words: true, ..Reply::call("edit", edit) },
+        Reply::call("bash", json!({"command": "make it"})),
+        Reply {
+            words: true,
+            ..Reply::steps([odd, Step::Text("All of it is done \u{1f980}.".into())])
+        },
+    ]
 }
 
 #[test]
 fn failures_come_back_too() {
     let half = Reply::steps([Step::Text("half".into()), Step::DelayMs(30), Step::Cut(Cut::Close)]);
     let error = |status| Reply::body(status, json!({"error": {"message": "no"}}));
-    comes_back(vec![error(400)], 3);
-    comes_back(vec![error(500), Reply::text("at last")], 0);
+    for dialect in Dialect::ALL {
+        comes_back(dialect, vec![error(400)], 3);
+        comes_back(dialect, vec![error(500), Reply::text("at last")], 0);
+    }
     let server = Server::start(Scenario::new().reply(half)).unwrap();
     let home = Home::new(&server, "");
     let recorded = home.run(&["run", "--json", "go", "--record", "r.replay"]);

@@ -3,7 +3,7 @@
 
 use crate::process::{LIMIT, Ran, Running};
 use crate::rules;
-use lembas_scripted_server::{Request, Scenario, Server};
+use lembas_scripted_server::{Dialect, Request, Scenario, Server};
 use serde_json::Value;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -33,13 +33,19 @@ impl Home {
 
     /// Returns such a home for any URL; `connection` are further lines of the connection, as `key: …`.
     pub(crate) fn at(url: &str, connection: &str, config: &str) -> Home {
+        Home::speaking(Dialect::default(), url, connection, config)
+    }
+
+    /// Returns such a home whose connection speaks a dialect.
+    pub(crate) fn speaking(dialect: Dialect, url: &str, connection: &str, config: &str) -> Home {
         let home = Home { root: tempfile::tempdir().unwrap() };
         fs::create_dir_all(home.project()).unwrap();
         let lines: String = connection.lines().map(|line| format!("    {line}\n")).collect();
+        let (name, prefix) = (dialect.name(), dialect.prefix());
         home.configure(
             "connections.yaml",
             &format!(
-                "connections:\n  local:\n    dialect: openai-chat\n    base_url: {url}/v1\n    \
+                "connections:\n  local:\n    dialect: {name}\n    base_url: {url}{prefix}\n    \
                  models: [ {{ id: test-model, context: 32768 }} ]\n{lines}"
             ),
         );
@@ -171,7 +177,7 @@ pub(crate) struct Session<'a> {
 pub(crate) fn check(session: Session) -> (Ran, Vec<Request>) {
     let server = Server::start(session.scenario.clone()).unwrap();
     let url = session.url.map_or_else(|| server.url(), str::to_owned);
-    let home = Home::at(&url, session.connection, session.config);
+    let home = Home::speaking(session.scenario.dialect, &url, session.connection, session.config);
     for (path, text) in session.files {
         write(&home.project().join(path), text.as_bytes());
     }
@@ -249,13 +255,29 @@ fn given(wanted: &[&str], results: &[String], shown: &str) {
     }
 }
 
-/// Returns the texts of the tool results that the last request carries.
+/// Returns the texts of the tool results that the last request carries, in whatever dialect.
 pub(crate) fn results(requests: &[Request]) -> Vec<String> {
-    messages(requests)
-        .into_iter()
-        .filter(|message| message["role"] == "tool")
-        .map(|message| message["content"].as_str().unwrap_or_default().to_owned())
-        .collect()
+    let body = requests.last().map(Request::json).unwrap_or_default();
+    let list = ["messages", "input", "contents"].iter().find_map(|name| body[name].as_array());
+    list.into_iter().flatten().flat_map(result).collect()
+}
+
+/// Returns the texts of the results in a message, an item or a content.
+fn result(entry: &Value) -> Vec<String> {
+    if entry["role"] == "tool" {
+        return vec![entry["content"].as_str().unwrap_or_default().to_owned()];
+    }
+    if entry["type"] == "function_call_output" {
+        return vec![entry["output"].as_str().unwrap_or_default().to_owned()];
+    }
+    let inner = |part: &Value| {
+        let response = part["functionResponse"]["response"].as_object();
+        let text = response.and_then(|fields| fields.values().next());
+        let block = (part["type"] == "tool_result").then(|| &part["content"]);
+        text.or(block).map(|text| text.as_str().unwrap_or_default().to_owned())
+    };
+    let parts = [&entry["content"], &entry["parts"]].into_iter().filter_map(Value::as_array);
+    parts.flatten().filter_map(inner).collect()
 }
 
 /// Returns the messages of the last request.
