@@ -223,7 +223,9 @@ fn said(says: Says, spec: &Grammar<'_>, words: &[Word], here: &[Piece]) -> Vec<P
         Says::Starts => {
             let end = Piece::Text("\n".into());
             let starts = starts(spec, words).into_iter();
-            starts.flat_map(|word| [word.pieces.as_slice(), &[end.clone()]].concat()).collect()
+            starts
+                .flat_map(|word| [word.pieces.as_slice(), std::slice::from_ref(&end)].concat())
+                .collect()
         }
     };
     pieces.push(Piece::Text("\n".into()));

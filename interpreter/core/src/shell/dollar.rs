@@ -75,10 +75,7 @@ impl Reader<'_, '_> {
         let spliced = match (fields, variables.get(name)) {
             (Some(fields), _) => self.elements(atoms, fields, name == "@", quoted),
             (None, Some(values)) => atoms.splice(values, quoted, self.out),
-            (None, None) if unset => {
-                atoms.push(Piece::Doubt);
-                atoms.splice_fields(Values::new(), quoted, self.out)
-            }
+            (None, None) if unset => return atoms.push(Piece::Doubt),
             (None, None) => false,
         };
         if !spliced && self.out.variables.touched(name) {

@@ -113,6 +113,54 @@ fn word(dice: &mut Dice, depth: usize) -> String {
     text
 }
 
+/// Words that run nothing, or one program.
+const PLAIN: [&str; 30] = [
+    "l",
+    "m",
+    "n o",
+    "'p q'",
+    "\"r s\"",
+    "'it'\\''s'",
+    "\\;",
+    "'$(q)'",
+    "\"\\$(q)\"",
+    "{l,m}",
+    "{1..2}",
+    "$'l\\x20m'",
+    "''",
+    "\"\"",
+    "'#'",
+    "#l",
+    "l#m",
+    "~",
+    "*",
+    "?",
+    "[l]",
+    "a=b",
+    "-l",
+    "--",
+    "$((1+1))",
+    "`r`",
+    "\"`s`\"",
+    "$(t)",
+    "'\"'",
+    "\"'\"",
+];
+
+/// Uses of a variable, for which `N` stands.
+const VALUES: [&str; 10] = [
+    "$N",
+    "\"$N\"",
+    "${N}",
+    "\"${N:-l}\"",
+    "${N:+m}",
+    "${N%l}",
+    "${#N}",
+    "${N:0:1}",
+    "${N,,}",
+    "${N//l/m}",
+];
+
 fn part(dice: &mut Dice, depth: usize) -> String {
     let name = dice.pick(&NAMES);
     if let Some(depth) = depth.checked_sub(1).filter(|_| dice.roll(3) == 0) {
@@ -129,54 +177,9 @@ fn part(dice: &mut Dice, depth: usize) -> String {
             _ => format!("\"{}\"", inner.replace(['"', '`', '\\', '$'], "")),
         };
     }
-    let plain = dice.pick(&[
-        "l",
-        "m",
-        "n o",
-        "'p q'",
-        "\"r s\"",
-        "'it'\\''s'",
-        "\\;",
-        "'$(q)'",
-        "\"\\$(q)\"",
-        "{l,m}",
-        "{1..2}",
-        "$'l\\x20m'",
-        "''",
-        "\"\"",
-        "'#'",
-        "#l",
-        "l#m",
-        "~",
-        "*",
-        "?",
-        "[l]",
-        "a=b",
-        "-l",
-        "--",
-        "$((1+1))",
-        "`r`",
-        "\"`s`\"",
-        "$(t)",
-        "'\"'",
-        "\"'\"",
-    ]);
     match dice.roll(4) {
-        0 => dice
-            .pick(&[
-                "$N",
-                "\"$N\"",
-                "${N}",
-                "\"${N:-l}\"",
-                "${N:+m}",
-                "${N%l}",
-                "${#N}",
-                "${N:0:1}",
-                "${N,,}",
-                "${N//l/m}",
-            ])
-            .replace('N', name),
-        _ => plain.to_string(),
+        0 => dice.pick(&VALUES).replace('N', name),
+        _ => dice.pick(&PLAIN).to_string(),
     }
 }
 
