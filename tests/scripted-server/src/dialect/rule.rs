@@ -25,16 +25,17 @@ pub(super) fn object(request: &Incoming) -> Result<Value, String> {
     Ok(body)
 }
 
-/// Checks that a field is a text that is not empty.
+/// Checks that a field is a text that is not empty; the place is empty for the top of the body.
 pub(super) fn filled(value: &Value, key: &str, place: &str) -> Checked {
-    let text = value.get(key).and_then(Value::as_str).unwrap_or_default();
-    need(!text.is_empty(), || format!("{place}{key}: is no text"))
+    let dot = if place.is_empty() { "" } else { "." };
+    need(!text(value, key).is_empty(), || format!("{place}{dot}{key}: is no text"))
 }
 
 /// Checks that a field is a text that holds more than blanks.
 pub(super) fn said(value: &Value, key: &str, place: &str) -> Checked {
-    let text = value.get(key).and_then(Value::as_str).unwrap_or_default();
-    need(!text.trim().is_empty(), || format!("{place}.{key}: is no text, or a blank one"))
+    need(!text(value, key).trim().is_empty(), || {
+        format!("{place}.{key}: is no text, or a blank one")
+    })
 }
 
 /// Returns a list, empty if it is none.

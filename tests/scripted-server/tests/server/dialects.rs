@@ -75,7 +75,8 @@ fn written(dialect: &str, parts: &[&str]) {
         rest = &rest[at..];
     }
     let open = reply(dialect, &json!({"steps": [{"text": "a"}], "end": false}));
-    assert!(!open.contains("end_turn") && !open.contains("stop\"") && !open.contains("STOP"));
+    let ends = ["end_turn", "done_reason", "STOP", "response.completed"];
+    assert!(ends.iter().all(|end| !open.contains(end)), "{open}");
 }
 
 #[test]
