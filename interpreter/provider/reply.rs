@@ -203,6 +203,11 @@ impl Provider<'_> {
             Some(status) => format!("status {status}: {words}"),
             None => words,
         };
+        let ends = failure.resets_in_ms.and_then(|ms| i64::try_from(ms).ok());
+        let words = match ends.map(jiff::SignedDuration::from_millis) {
+            Some(left) => format!("{words} (this limit ends in {left:#})"),
+            None => words,
+        };
         let words = redact(&words, &self.secrets);
         let message = format!("Connection {} (model {}): {words}", self.connection, self.model);
         Box::new(Failure { message, ..failure.clone() })

@@ -238,6 +238,13 @@ fn tried_again() {
 }
 
 #[test]
+fn a_limit_of_hours_says_when_it_ends() {
+    let error = json!({"type": "usage_limit_reached", "message": "No more today.", "resets_in_seconds": 9568});
+    let reply = Reply::body(429, json!({ "error": error }));
+    fails(says([reply]), 1, "status 429: No more today. (this limit ends in 2h 39m 28s)");
+}
+
+#[test]
 fn a_wait_that_is_too_long_is_told() {
     let headers = [("retry-after".to_owned(), "7200".to_owned())].into();
     fails(
