@@ -221,7 +221,7 @@ impl Dice {
     }
 
     fn piece(&mut self, kind: usize) -> &'static str {
-        let wrapped = if kind % 2 == 0 { self.roll(8) == 0 } else { self.roll(4) > 0 };
+        let wrapped = if kind.is_multiple_of(2) { self.roll(8) == 0 } else { self.roll(4) > 0 };
         if wrapped { self.pick(WRAPPERS) } else { self.pick(PIECES) }
     }
 }
