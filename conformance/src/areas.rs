@@ -3,7 +3,11 @@
 mod always;
 mod arity;
 mod edit;
+mod envelope;
 mod hardline;
+mod hex;
+mod patch_report;
+mod patching;
 mod permission;
 mod plain;
 mod prompt;
@@ -14,6 +18,7 @@ mod stream;
 mod think;
 mod tool;
 mod toolcall_index;
+mod unidiff;
 
 use crate::reply::Reply;
 use lembas_core::spec::{Answers, Area, Spec};
@@ -50,8 +55,16 @@ impl Answers for Here {
         edit::answer(&self.spec, input)
     }
 
+    fn envelope(&self, input: &Value) -> Result<Value, String> {
+        envelope::answer(&self.spec, input)
+    }
+
     fn hardline(&self, input: &Value) -> Result<Value, String> {
         hardline::answer(&self.spec, input)
+    }
+
+    fn patch_report(&self, input: &Value) -> Result<Value, String> {
+        patch_report::answer(&self.spec, input)
     }
 
     fn permission(&self, input: &Value) -> Result<Value, String> {
@@ -92,6 +105,10 @@ impl Answers for Here {
 
     fn toolcall_index(&self, input: &Value) -> Result<Value, String> {
         toolcall_index::answer(&self.spec, input)
+    }
+
+    fn unidiff(&self, input: &Value) -> Result<Value, String> {
+        unidiff::answer(&self.spec, input)
     }
 }
 

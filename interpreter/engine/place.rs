@@ -3,6 +3,7 @@
 use super::call::{Paths, Target};
 use crate::project::{RealDisk, located};
 use lembas_core::{
+    patch,
     permission::{Call, NamedPath, World, real},
     spec::{Spec, ToolSpec},
 };
@@ -33,12 +34,11 @@ impl Place {
     pub(crate) fn call(&self, tool: &ToolSpec, args: &Map<String, Value>) -> Call {
         let permission = &tool.permission;
         let text = |name: &Option<String>| args.get(name.as_ref()?).and_then(Value::as_str);
-        let paths = permission.paths.iter().filter_map(|name| args.get(name)).flat_map(texts);
         Call {
             tool: tool.id.clone(),
             class: tool.class.name().into(),
             rule: permission.rule.clone(),
-            paths: paths.map(|given| self.located(given)).collect(),
+            paths: given(tool, args).iter().map(|given| self.located(given)).collect(),
             command: text(&permission.command).map(String::from),
             directory: text(&permission.directory).map(|given| self.located(given)),
             subject: None,
@@ -63,17 +63,26 @@ impl Place {
                 Some(NamedPath { named: self.cwd.clone(), real })
             }
         };
-        let given = permission.paths.iter().filter_map(|name| args.get(name)).flat_map(texts);
-        let named = given.zip(judged);
+        let named = given(tool, args).into_iter().zip(judged);
         Paths {
             here: here.and_then(target),
-            named: named.filter_map(|(given, path)| Some((given.into(), target(path)?))).collect(),
+            named: named.filter_map(|(given, path)| Some((given, target(path)?))).collect(),
         }
     }
 
     fn located(&self, given: &str) -> PathBuf {
         located(&self.project, &self.cwd, given)
     }
+}
+
+/// Returns every path that a tool's arguments name, those in a patch too. A patch that cannot be read is never judged.
+fn given(tool: &ToolSpec, args: &Map<String, Value>) -> Vec<String> {
+    let permission = &tool.permission;
+    let paths = permission.paths.iter().filter_map(|name| args.get(name)).flat_map(texts);
+    let patch = permission.patch.as_ref().and_then(|name| args.get(name)).and_then(Value::as_str);
+    let patch = patch.and_then(|text| patch::read(text).ok());
+    let patched = patch.iter().flat_map(|patch| patch.paths());
+    paths.chain(patched).map(String::from).collect()
 }
 
 /// The texts of an argument that is a path or a list of them.

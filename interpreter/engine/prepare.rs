@@ -4,6 +4,7 @@ use super::say;
 use lembas_core::{
     call,
     message::{Broken, ToolCall},
+    patch,
     schema::fits,
     spec::{PromptText, Spec, Tool, ToolSpec},
 };
@@ -34,6 +35,10 @@ impl Prepared<'_> {
         let permission = &self.spec.permission;
         if let Some(command) = self.text(permission.command.as_ref()) {
             return command.to_string();
+        }
+        if let Some(Ok(patch)) = self.text(permission.patch.as_ref()).map(patch::read) {
+            let paths: String = patch.paths().join(", ").chars().take(LONGEST_TITLE).collect();
+            return format!("{} {paths}", self.spec.name);
         }
         let path =
             permission.paths.iter().find_map(|name| self.args.get(name)).and_then(Value::as_str);
@@ -72,9 +77,14 @@ impl<'s> Preparer<'s> {
             None => {}
         }
         let args = call::arguments(spec, call.arguments.clone());
-        match problems(spec, &args) {
-            problems if problems.is_empty() => Ok(Prepared { tool, spec, args }),
-            problems => Err(does_not_fit(self.spec, None, &problems.join("; "))),
+        let problems = problems(spec, &args);
+        if !problems.is_empty() {
+            return Err(does_not_fit(self.spec, None, &problems.join("; ")));
+        }
+        let prepared = Prepared { tool, spec, args };
+        match prepared.text(spec.permission.patch.as_ref()).map(patch::read) {
+            Some(Err(refused)) => Err(patch::refused(self.spec, &refused)),
+            Some(Ok(_)) | None => Ok(prepared),
         }
     }
 

@@ -3,10 +3,10 @@
 
 use rustix::fs::{self as system, CWD, Dir, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
-use std::fs::{File, Metadata};
+use std::fs::{File, Metadata, Permissions};
 use std::io::{self, ErrorKind, Write};
 use std::os::fd::{AsRawFd, OwnedFd};
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Component, Path, PathBuf};
 
 /// How a directory is opened that others are looked up in.
@@ -77,19 +77,106 @@ pub(crate) fn still(real: &Path, before: &Metadata) -> io::Result<()> {
 /// # Errors
 /// What the system said; the file is as it was then.
 pub(crate) fn write(real: &Path, bytes: &[u8], before: Option<&Metadata>) -> io::Result<()> {
-    let (parent, name) = split(real)?;
-    let directory = if before.is_some() { directory(parent)? } else { made(parent)? };
-    let (mut file, new) = Temporary::new(&directory)?;
-    file.write_all(bytes)?;
-    match before {
-        Some(before) => {
-            file.set_permissions(before.permissions())?;
-            same(unlinked(&directory, name, READ)?, before)?;
-            system::renameat(&directory, &new.name, &directory, name)?;
-        }
-        None => moved_onto_nothing(&directory, &new.name, name)?,
+    Staged::new(real, bytes, before, before.map(Metadata::permissions))?.put()
+}
+
+/// A new content that lies beside the file it is for. It goes if it is not put in place.
+pub(crate) struct Staged {
+    new: Temporary,
+    file: File,
+    name: PathBuf,
+    before: Option<Metadata>,
+    /// The directories that were made for it, the deepest last.
+    pub(crate) made: Vec<PathBuf>,
+}
+
+impl Staged {
+    /// Writes the content with these permissions, or those of any new file. `before` is as for `write`.
+    ///
+    /// # Errors
+    /// What the system said; nothing is left then.
+    pub(crate) fn new(
+        real: &Path,
+        bytes: &[u8],
+        before: Option<&Metadata>,
+        permissions: Option<Permissions>,
+    ) -> io::Result<Staged> {
+        let mut made_here = Vec::new();
+        let staged = stage(real, bytes, before, permissions, &mut made_here);
+        staged.map_err(|error| {
+            remove_directories(&made_here);
+            error
+        })
     }
-    Ok(())
+
+    /// Lets the file be executed by whoever may read it, or by nobody.
+    ///
+    /// # Errors
+    /// What the system said.
+    pub(crate) fn executable(&self, on: bool) -> io::Result<()> {
+        let mode = self.file.metadata()?.permissions().mode();
+        let mode = if on { mode | (mode & 0o444) >> 2 } else { mode & !0o111 };
+        self.file.set_permissions(Permissions::from_mode(mode))
+    }
+
+    /// Puts the content in place.
+    ///
+    /// # Errors
+    /// As for `write`.
+    pub(crate) fn put(self) -> io::Result<()> {
+        let Staged { new: Temporary { directory, name: new }, name, .. } = &self;
+        match &self.before {
+            Some(before) => {
+                same(unlinked(directory, name, READ)?, before)?;
+                Ok(system::renameat(directory, new, directory, name)?)
+            }
+            None => moved_onto_nothing(directory, new, name),
+        }
+    }
+}
+
+fn stage(
+    real: &Path,
+    bytes: &[u8],
+    before: Option<&Metadata>,
+    permissions: Option<Permissions>,
+    made_here: &mut Vec<PathBuf>,
+) -> io::Result<Staged> {
+    let (parent, name) = split(real)?;
+    let directory = if before.is_some() { directory(parent)? } else { made(parent, made_here)? };
+    let (mut file, new) = Temporary::new(directory)?;
+    file.write_all(bytes)?;
+    if let Some(permissions) = permissions {
+        file.set_permissions(permissions)?;
+    }
+    let (name, before) = (name.to_owned(), before.cloned());
+    Ok(Staged { new, file, name, before, made: made_here.clone() })
+}
+
+/// Takes a file away, if it is the one that was looked at.
+///
+/// # Errors
+/// As for `write`.
+pub(crate) fn remove(real: &Path, before: &Metadata) -> io::Result<()> {
+    let (parent, name) = split(real)?;
+    let directory = directory(parent)?;
+    same(unlinked(&directory, name, READ)?, before)?;
+    Ok(system::unlinkat(&directory, name, system::AtFlags::empty())?)
+}
+
+/// Takes away directories that were made, the last first; one that holds something stays.
+pub(crate) fn remove_directories(made: &[PathBuf]) {
+    for real in made.iter().rev() {
+        let removed = split(real).and_then(|(parent, name)| {
+            Ok(system::unlinkat(directory(parent)?, name, system::AtFlags::REMOVEDIR)?)
+        });
+        drop(removed);
+    }
+}
+
+/// Returns whether a path, as it is called, is a link.
+pub(crate) fn is_link(named: &Path) -> bool {
+    system::readlinkat(CWD, named, Vec::new()).is_ok()
 }
 
 fn opened(real: &Path, flags: OFlags) -> io::Result<OwnedFd> {
@@ -132,18 +219,20 @@ fn unlinked(directory: &OwnedFd, name: &Path, flags: OFlags) -> io::Result<Owned
     })
 }
 
-/// Opens a directory; it and those above it are made where nothing is.
-fn made(real: &Path) -> io::Result<OwnedFd> {
+/// Opens a directory; it and those above it are made where nothing is, and told in `made_here`.
+fn made(real: &Path, made_here: &mut Vec<PathBuf>) -> io::Result<OwnedFd> {
     match directory(real) {
         Err(error) if error.kind() == ErrorKind::NotFound => {}
         opened => return opened,
     }
     let (parent, name) = split(real)?;
-    let parent = made(parent)?;
+    let parent = made(parent, made_here)?;
     match system::mkdirat(&parent, name, Mode::from_raw_mode(0o777)) {
-        Ok(()) | Err(Errno::EXIST) => unlinked(&parent, name, ANCHOR),
-        Err(error) => Err(error.into()),
+        Ok(()) => made_here.push(real.to_owned()),
+        Err(Errno::EXIST) => {}
+        Err(error) => return Err(error.into()),
     }
+    unlinked(&parent, name, ANCHOR)
 }
 
 /// Returns the directory of a path and the name in it.
@@ -174,29 +263,29 @@ fn moved_onto_nothing(directory: &OwnedFd, from: &Path, to: &Path) -> io::Result
 }
 
 /// A file that gets its name later, and goes if it does not.
-struct Temporary<'d> {
-    directory: &'d OwnedFd,
+struct Temporary {
+    directory: OwnedFd,
     name: PathBuf,
 }
 
-impl Temporary<'_> {
-    fn new(directory: &OwnedFd) -> io::Result<(File, Temporary<'_>)> {
+impl Temporary {
+    fn new(directory: OwnedFd) -> io::Result<(File, Temporary)> {
         let flags =
             OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let mode = Mode::from_raw_mode(0o666);
         // Only the name is taken from there: the file is made in the directory that was opened.
         let named = tempfile::Builder::new().prefix(".lembas-").make_in("/", |path| {
             let name = path.file_name().map(PathBuf::from).unwrap_or_default();
-            Ok((system::openat(directory, &name, flags, mode)?, name))
+            Ok((system::openat(&directory, &name, flags, mode)?, name))
         })?;
         let ((file, name), _) = named.keep().map_err(|kept| kept.error)?;
         Ok((File::from(file), Temporary { directory, name }))
     }
 }
 
-impl Drop for Temporary<'_> {
+impl Drop for Temporary {
     fn drop(&mut self) {
-        let _ = system::unlinkat(self.directory, &self.name, system::AtFlags::empty());
+        let _ = system::unlinkat(&self.directory, &self.name, system::AtFlags::empty());
     }
 }
 

@@ -1,25 +1,27 @@
 //! The file and shell tools on the real machine, one file a tool. They judge nothing: a call comes here once it is allowed.
 
+mod apply_patch;
 mod bash;
 mod edit;
 mod file;
 mod glob;
 mod grep;
 mod list;
+mod multiedit;
 mod output;
 mod path;
 mod read;
+mod seen;
 mod walk;
 mod write;
 
 use crate::engine::{self, Grant, Outcome, Readable, Target};
 use lembas_core::say::say;
 use lembas_core::spec::{
-    BashArgs, EditArgs, GlobArgs, GrepArgs, ListArgs, PromptText, ReadArgs, Sentence, Spec,
-    ToolLimits, ToolSpec, Tools, WriteArgs,
+    ApplyPatchArgs, BashArgs, EditArgs, GlobArgs, GrepArgs, ListArgs, MultieditArgs, PromptText,
+    ReadArgs, Sentence, Spec, ToolLimits, ToolSpec, Tools, WriteArgs,
 };
 use serde_json::{Value, json};
-use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -36,7 +38,7 @@ struct Shared {
     spec: Arc<Spec>,
     readable: Readable,
     /// What each file held when it was last read or written here, by its real path.
-    seen: Mutex<HashMap<PathBuf, file::Print>>,
+    seen: Mutex<seen::Seen>,
 }
 
 impl Toolbox {
@@ -100,7 +102,7 @@ impl Shared {
         path::shown(&self.cwd, path)
     }
 
-    fn seen(&self) -> std::sync::MutexGuard<'_, HashMap<PathBuf, file::Print>> {
+    fn seen(&self) -> std::sync::MutexGuard<'_, seen::Seen> {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -119,6 +121,14 @@ impl Tools for Toolbox {
 
     async fn edit(&self, grant: &Grant, args: EditArgs) -> Outcome {
         self.aside(grant, move |shared, grant| edit::run(shared, grant, &args)).await
+    }
+
+    async fn multiedit(&self, grant: &Grant, args: MultieditArgs) -> Outcome {
+        self.aside(grant, move |shared, grant| multiedit::run(shared, grant, &args)).await
+    }
+
+    async fn apply_patch(&self, grant: &Grant, args: ApplyPatchArgs) -> Outcome {
+        self.aside(grant, move |shared, grant| apply_patch::run(shared, grant, &args)).await
     }
 
     async fn list(&self, grant: &Grant, args: ListArgs) -> Outcome {

@@ -116,7 +116,7 @@ fn show(asked: &Asked<'_>, mut file: File, found: &Metadata) -> io::Result<Outco
     };
     let text = shared.say(key, &about);
     if key == ReadSay::Empty {
-        shared.seen().insert(target.real.clone(), file::print(&[]));
+        shared.seen().saw(target.real.clone(), &[], shared.limits().seen);
         return Ok(Outcome::done(text));
     }
     Ok(Outcome::failed(text))
@@ -137,10 +137,11 @@ fn pages(asked: &Asked<'_>, file: File, found: &Metadata) -> io::Result<Outcome>
         text: String::new(),
         full: false,
         foreign: None,
+        kept: (found.len() <= limits.seen.file_bytes as u64).then(Vec::new),
     };
     let print = page.fill(file, found.len() <= limits.max_file_bytes, stop)?;
     if let Some(print) = print {
-        shared.seen().insert(target.real.clone(), print);
+        shared.seen().know(target.real.clone(), print, page.kept.take(), limits.seen);
     }
     if page.last == 0 {
         let values = json!({"path": shown, "lines": page.line, "offset": offset});
@@ -174,6 +175,8 @@ struct Page<'a> {
     full: bool,
     /// The first shown line that is not UTF-8.
     foreign: Option<usize>,
+    /// The content so far, unless it is too long to be kept.
+    kept: Option<Vec<u8>>,
 }
 
 impl Page<'_> {
@@ -201,6 +204,9 @@ impl Page<'_> {
             let part = piece.get(..taken).unwrap_or_default();
             if to_end {
                 hash.update(part);
+                let most = self.shared.limits().seen.file_bytes;
+                self.kept = self.kept.take().filter(|kept| kept.len() + part.len() <= most);
+                self.kept.iter_mut().for_each(|kept| kept.extend_from_slice(part));
             }
             line.extend_from_slice(
                 part.get(..part.len().min((keep + 4).saturating_sub(line.len())))

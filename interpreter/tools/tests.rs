@@ -96,6 +96,8 @@ macro_rules! args {
     ($($rest:tt)*) => { serde_json::json!({$($rest)*}) };
 }
 
+mod patching;
+
 mod reading {
     use super::*;
 
@@ -244,7 +246,7 @@ mod writing {
         project.check(
             Tool::Write,
             args!("path": "a.txt", "content": "2\n"),
-            "Wrote a.txt (1 line, 1 before).",
+            "Wrote a.txt (1 line, 1 before, which had not been read).",
         );
         project.check(
             Tool::Write,
@@ -281,7 +283,7 @@ mod writing {
         project.check(
             Tool::Write,
             args!("path": "run.sh", "content": "echo b\n"),
-            "Wrote run.sh (1 line, 1 before).",
+            "Wrote run.sh (1 line, 1 before, which had not been read).",
         );
         project.check(
             Tool::Edit,
@@ -295,7 +297,7 @@ mod writing {
         project.check(
             Tool::Write,
             args!("path": "link.txt", "content": "new\n"),
-            "Wrote link.txt (1 line, 1 before).",
+            "Wrote link.txt (1 line, 1 before, which had not been read).",
         );
         project.check(
             Tool::Edit,
@@ -318,11 +320,16 @@ mod writing {
     #[test]
     fn a_file_changed_by_somebody_else_is_left_alone() {
         let project = Project::new(&[("a.txt", "1\n")]);
-        let stale = "Nothing written: a.txt was changed by somebody else since it was last read. Read it again, then decide.";
+        let stale = |line: &str| {
+            format!(
+                "Nothing written: a.txt was changed by somebody else since it was last read. Read it again, then decide. \
+                What differs (`-` is what was read, `+` is what is there now):\n-\t{line}\n+1\tby hand\n"
+            )
+        };
         project.check(Tool::Read, args!("path": "a.txt"), "1\t1");
         project.put("a.txt", b"by hand\n");
-        project.fails(Tool::Write, args!("path": "a.txt", "content": "2\n"), stale);
-        project.fails(Tool::Write, args!("path": "./a.txt", "content": "2\n"), stale);
+        project.fails(Tool::Write, args!("path": "a.txt", "content": "2\n"), &stale("1"));
+        project.fails(Tool::Write, args!("path": "./a.txt", "content": "2\n"), &stale("1"));
         assert_eq!(project.text("a.txt"), "by hand\n");
         project.check(Tool::Read, args!("path": "a.txt"), "1\tby hand");
         project.check(
@@ -331,7 +338,7 @@ mod writing {
             "Wrote a.txt (1 line, 1 before).",
         );
         project.put("a.txt", b"by hand\n");
-        project.fails(Tool::Write, args!("path": "a.txt", "content": "3\n"), stale);
+        project.fails(Tool::Write, args!("path": "a.txt", "content": "3\n"), &stale("2"));
     }
 
     #[test]

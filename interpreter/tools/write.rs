@@ -1,8 +1,10 @@
 //! `write`: a whole file. A file that somebody else changed since it was read is left alone.
 
+use super::seen::Since;
 use super::{Outcome, Shared, file};
 use crate::engine::{Grant, Target};
 use crate::project::safe;
+use lembas_core::edit;
 use lembas_core::spec::{WriteArgs, WriteSay};
 use serde_json::json;
 use std::fs::{File, Metadata};
@@ -49,17 +51,25 @@ fn replace(
     }
     let old = current(shared, file, &found).map_err(failed)?;
     if old.as_deref() == Some(content) {
-        shared.seen().insert(target.real.clone(), file::print(content));
+        shared.seen().saw(target.real.clone(), content, shared.limits().seen);
         return Ok(shared.tells(WriteSay::Unchanged, &json!({"path": shown})));
     }
-    let print = old.as_deref().map(file::print);
-    if print.is_some() && shared.seen().get(&target.real).is_some_and(|seen| Some(*seen) != print) {
-        return Err(shared.fails(WriteSay::Stale, &json!({"path": shown})));
+    let since = old.as_deref().map(|old| shared.seen().since(&target.real, old));
+    if let (Some(Since::Changed(seen)), Some(old)) = (&since, &old) {
+        return Err(stale(shared, shown, seen.as_deref(), old));
     }
     put(shared, target, content, Some(&found)).map_err(failed)?;
-    let before = old.as_deref().map(lines);
-    let values = json!({"path": shown, "lines": lines(content), "before": before});
+    let (before, unread) = (old.as_deref().map(lines), since == Some(Since::Unread));
+    let values =
+        json!({"path": shown, "lines": lines(content), "before": before, "unread": unread});
     Ok(shared.tells(WriteSay::Replaced, &values))
+}
+
+/// Says of a file that somebody else changed how what it holds differs from what was seen.
+fn stale(shared: &Shared, shown: &str, seen: Option<&[u8]>, now: &[u8]) -> Outcome {
+    let (lines, left) =
+        seen.map(|seen| edit::differences(seen, now, &shared.limits().edit)).unwrap_or_default();
+    shared.fails(WriteSay::Stale, &json!({"path": shown, "lines": lines, "left": left}))
 }
 
 /// Returns what the file holds; nothing when that is too much to compare.
@@ -76,7 +86,7 @@ pub(super) fn put(
     before: Option<&Metadata>,
 ) -> io::Result<()> {
     safe::write(&target.real, bytes, before)?;
-    shared.seen().insert(target.real.clone(), file::print(bytes));
+    shared.seen().saw(target.real.clone(), bytes, shared.limits().seen);
     Ok(())
 }
 

@@ -35,6 +35,9 @@ fn arguments_that_do_not_fit() {
     does_not_run("read", json!({}), "\"path\"");
     does_not_run("read", json!({"path": "a.txt", "offset": 0}), "offset: ");
     does_not_run("bash", json!({"command": ""}), "command: ");
+    does_not_run("apply_patch", json!({"patch": "change a.txt"}), "This is no patch");
+    let patch = "*** Begin Patch\n*** Update File: a.txt\n@@\nalpha\n*** End Patch\n";
+    does_not_run("apply_patch", json!({"patch": patch}), "Line 4 of the patch: `alpha`");
     let both = does_not_run("edit", json!({"path": "a.txt", "old": 1}), "old: ");
     assert!(both.contains("\"new\""), "{both}");
 }
@@ -43,7 +46,9 @@ fn arguments_that_do_not_fit() {
 fn tools_that_are_not_there() {
     let said =
         does_not_run("teleport", json!({}), "There is no tool named \"teleport\". The tools are: ");
-    for tool in ["bash", "edit", "glob", "grep", "list", "read", "write"] {
+    for tool in
+        ["apply_patch", "bash", "edit", "glob", "grep", "list", "multiedit", "read", "write"]
+    {
         assert!(said.contains(tool), "{said}");
     }
 }

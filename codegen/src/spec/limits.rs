@@ -130,6 +130,8 @@ pub struct ToolLimits {
     pub max_line_bytes: usize,
     /// Most bytes of a file that is read into memory as a whole.
     pub max_file_bytes: u64,
+    /// How much is kept of what was read, to show how a file differs from it.
+    pub seen: SeenLimits,
     /// Limits of `read`.
     pub read: ReadLimits,
     /// Limits of `edit`.
@@ -142,6 +144,16 @@ pub struct ToolLimits {
     pub grep: GrepLimits,
     /// Limits of `bash`.
     pub bash: BashLimits,
+}
+
+/// How much is kept of files that were read or written.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SeenLimits {
+    /// Most bytes of a file whose content is kept; of a longer one it is only known whether it is the same.
+    pub file_bytes: usize,
+    /// Most bytes kept of all files; what was kept first goes first.
+    pub all_bytes: usize,
 }
 
 /// Limits of `read`.
@@ -162,10 +174,16 @@ pub struct EditLimits {
     pub places: usize,
     /// Lines shown of the nearest region.
     pub near_lines: usize,
+    /// Lines shown of what differs in a file that somebody else changed.
+    pub diff_lines: usize,
     /// Characters shown of one line.
     pub line_chars: usize,
     /// Characters that are no blanks a new text needs at least to be taken for an edit made before.
     pub already_least: usize,
+    /// Places looked at for one hunk of a patch.
+    pub candidates: usize,
+    /// How many times nearer than the next one a place must be for the line a hunk names to decide.
+    pub nearer: usize,
     /// Bytes a file may have after an edit, counted from what it has before and what is put in.
     pub max_bytes: usize,
 }

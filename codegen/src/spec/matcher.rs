@@ -15,6 +15,8 @@ pub struct Matcher {
     pub fold: Vec<Fold>,
     /// Whether it may be used to replace every place.
     pub all: bool,
+    /// Whether the hunks of a patch may be found by it.
+    pub patch: bool,
     /// How many characters that are no blanks the searched text needs at least.
     pub least: usize,
     /// What the model is told when it was used; empty for nothing.
@@ -47,4 +49,8 @@ pub enum Fold {
     Escapes,
     /// Indentation, as long as one rule leads from the given to the found one.
     Indentation,
+    /// How many blanks stand between the words of a line.
+    Blanks,
+    /// Lines with nothing but blanks.
+    BlankLines,
 }

@@ -20,7 +20,7 @@ pub use dialect::{
 };
 pub use limits::{
     BashLimits, Budgets, EditLimits, GrepLimits, Limits, ListLimits, PathLimits, ProjectFiles,
-    ReadLimits, Retry, RunLimits, ServerLimits, StreamLimits, ToolLimits,
+    ReadLimits, Retry, RunLimits, SeenLimits, ServerLimits, StreamLimits, ToolLimits,
 };
 pub use matcher::{Fold, Matcher};
 pub use mode::{MODES, Mode, ModeRow};

@@ -36,7 +36,7 @@ pub struct Tool {
     /// Former names, by the program that used them.
     #[serde(default)]
     pub aliases: BTreeMap<String, Vec<String>>,
-    /// Names models give arguments, to the argument's own name.
+    /// Names models give arguments, to the argument's own name; `list/name` is one in the objects of a list.
     #[serde(default)]
     pub argument_aliases: BTreeMap<String, String>,
     /// How a call is judged.
@@ -108,6 +108,9 @@ pub struct Permission {
     /// Arguments that are paths.
     #[serde(default)]
     pub paths: Vec<String>,
+    /// The argument that is a patch; the paths it names are judged.
+    #[serde(default)]
+    pub patch: Option<String>,
     /// The argument that is a command line.
     #[serde(default)]
     pub command: Option<String>,
@@ -131,7 +134,7 @@ pub(super) fn tools(reader: &mut Reader<'_>) -> Vec<Tool> {
             check(reader, &file, &tool, &tools);
             if !judged && matches!(tool.class, Class::Read | Class::Write) {
                 let message = format!(
-                    "a tool of class {:?} names the arguments it is judged by, as \"paths\" or \"command\"; \"paths\": [] if it touches nothing",
+                    "a tool of class {:?} names the arguments it is judged by, as \"paths\", \"patch\" or \"command\"; \"paths\": [] if it touches nothing",
                     tool.class.name()
                 );
                 reader.problem(&file, "/permission", message);
@@ -147,7 +150,7 @@ pub(super) fn tools(reader: &mut Reader<'_>) -> Vec<Tool> {
 
 /// Returns whether a `permission` says, even with an empty list, which arguments are judged.
 fn judged(permission: &Value) -> bool {
-    ["paths", "command"].iter().any(|key| permission.get(key).is_some())
+    ["paths", "patch", "command"].iter().any(|key| permission.get(key).is_some())
 }
 
 /// Notes every alias that leads to another tool too.
@@ -222,6 +225,16 @@ fn list<'n>(names: impl Iterator<Item = &'n String>) -> String {
     once.join(", ")
 }
 
+/// Returns whether an alias leads from a name that is no argument to one that is, where it stands.
+fn leads(tool: &Tool, (alias, name): (&String, &String)) -> bool {
+    let arguments = &tool.parameters["properties"];
+    let (arguments, alias) = match alias.split_once('/') {
+        Some((list, alias)) => (&arguments[list]["items"]["properties"], alias),
+        None => (arguments, alias.as_str()),
+    };
+    arguments.get(name).is_some() && arguments.get(alias).is_none()
+}
+
 fn check(reader: &mut Reader<'_>, file: &str, tool: &Tool, before: &[Tool]) {
     if let Some(other) = before.iter().find(|other| other.name == tool.name) {
         let message = format!("tools/{}.json is called {:?} already", other.id, tool.name);
@@ -232,14 +245,13 @@ fn check(reader: &mut Reader<'_>, file: &str, tool: &Tool, before: &[Tool]) {
     let list =
         arguments.into_iter().flatten().map(|(key, _)| key.as_str()).collect::<Vec<_>>().join(", ");
     let permission = &tool.permission;
-    let named = [&permission.command, &permission.purpose, &permission.directory];
+    let named =
+        [&permission.patch, &permission.command, &permission.purpose, &permission.directory];
     let used = permission.paths.iter().chain(named.into_iter().flatten());
     for name in used.filter(|name| !known(name)) {
         reader.problem(file, "/permission", format!("no argument {name:?}; there are: {list}"));
     }
-    for (alias, name) in
-        tool.argument_aliases.iter().filter(|(alias, name)| !known(name) || known(alias))
-    {
+    for (alias, name) in tool.argument_aliases.iter().filter(|each| !leads(tool, *each)) {
         let message = format!(
             "an alias leads from a name that is no argument to one that is; {alias:?} to {name:?} does not; arguments: {list}"
         );

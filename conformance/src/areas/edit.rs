@@ -1,6 +1,9 @@
 //! `edit`: what an edit makes of a file, or why it does not. A file that is no text is given and answered as `hex`.
 
-use lembas_core::edit::{Change, Refused, edit};
+use super::hex;
+use lembas_core::edit::{
+    Change, Edits, Refused, changed, edit, edits, edits_made, edits_refused, refused,
+};
 use lembas_core::spec::Spec;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -12,31 +15,106 @@ struct Question {
     text: String,
     #[serde(default)]
     hex: Option<String>,
+    #[serde(default)]
+    old: Option<String>,
+    #[serde(default)]
+    new: Option<String>,
+    #[serde(default)]
+    all: bool,
+    #[serde(default)]
+    edits: Vec<Asked>,
+}
+
+impl Question {
+    /// Returns the edit, in a case about one.
+    fn change(&self) -> Option<Change<'_>> {
+        Some(Change { old: self.old.as_ref()?, new: self.new.as_ref()?, all: self.all })
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Asked {
     old: String,
     new: String,
     #[serde(default)]
     all: bool,
 }
 
-/// Answers `{text | hex, old, new, all?}` with the new content, the matcher and the changed lines, or the reason.
-pub(crate) fn answer(spec: &Spec, input: &Value) -> Result<Value, String> {
+impl Asked {
+    fn change(&self) -> Change<'_> {
+        Change { old: &self.old, new: &self.new, all: self.all }
+    }
+}
+
+/// A question with the bytes of its file.
+struct Read {
+    file: Vec<u8>,
+    asked: Question,
+}
+
+fn question(input: &Value) -> Result<Read, String> {
     let asked = Question::deserialize(input).map_err(|error| error.to_string())?;
     let file = match &asked.hex {
-        Some(hex) => read_hex(hex).ok_or("hex has two digits a byte")?,
+        Some(text) => hex::read(text)?,
         None => asked.text.clone().into_bytes(),
     };
+    Ok(Read { file, asked })
+}
+
+/// Answers `{text | hex, old, new, all?}` or `{text | hex, edits}` with the new content, the matchers and the changed
+/// lines, or the reason.
+pub(crate) fn answer(spec: &Spec, input: &Value) -> Result<Value, String> {
+    let Read { file, asked } = question(input)?;
     let tool = spec.tool("edit").ok_or("the spec has no tool edit")?;
-    let change = Change { old: &asked.old, new: &asked.new, all: asked.all };
-    Ok(match edit(&file, change, &tool.matchers, &spec.limits.tools.edit) {
-        Ok(edited) => {
-            let (key, content) = match (&asked.hex, String::from_utf8(edited.bytes)) {
-                (None, Ok(text)) => ("text", text),
-                (Some(_), Ok(text)) => ("hex", write_hex(text.as_bytes())),
-                (_, Err(error)) => ("hex", write_hex(error.as_bytes())),
-            };
-            json!({"ok": true, key: content, "matcher": edited.matcher, "lines": edited.lines, "count": edited.count})
+    let limits = &spec.limits.tools.edit;
+    let content = |bytes: Vec<u8>| match String::from_utf8(bytes) {
+        Ok(text) if asked.hex.is_none() => ("text", text),
+        Ok(text) => ("hex", hex::write(text.as_bytes())),
+        Err(error) => ("hex", hex::write(error.as_bytes())),
+    };
+    if let Some(change) = asked.change() {
+        return Ok(match edit(&file, change, &tool.matchers, limits) {
+            Ok(edited) => {
+                let (key, content) = content(edited.bytes);
+                json!({"ok": true, key: content, "matcher": edited.matcher, "lines": edited.lines, "count": edited.count})
+            }
+            Err(refused) => reason(&refused),
+        });
+    }
+    let changes: Vec<_> = asked.edits.iter().map(Asked::change).collect();
+    Ok(match edits(&file, &changes, &tool.matchers, limits) {
+        Ok(Edits { bytes, lines, each }) => {
+            let (key, content) = content(bytes);
+            let made = each.iter().map(|each| match each {
+                Ok(edited) => json!({"matcher": edited.matcher, "count": edited.count}),
+                Err(refused) => reason(refused),
+            });
+            json!({"ok": true, key: content, "lines": lines, "edits": made.collect::<Vec<_>>()})
         }
-        Err(refused) => reason(&refused),
+        Err((index, refused)) => {
+            let mut answer = reason(&refused);
+            answer["edit"] = json!(index + 1);
+            answer
+        }
+    })
+}
+
+/// Returns what a model is told of the edit or the edits of a case, in a file shown as `a.txt`.
+pub(super) fn told(spec: &Spec, input: &Value) -> Result<String, String> {
+    let Read { file, asked } = question(input)?;
+    let tool = |id: &str| spec.tool(id).ok_or_else(|| format!("the spec has no tool {id}"));
+    let (one, several, limits) = (tool("edit")?, tool("multiedit")?, &spec.limits.tools.edit);
+    if let Some(change) = asked.change() {
+        return Ok(match edit(&file, change, &one.matchers, limits) {
+            Ok(edited) => changed(one, "a.txt", &edited),
+            Err(why) => refused(one, "a.txt", &why),
+        });
+    }
+    let changes: Vec<_> = asked.edits.iter().map(Asked::change).collect();
+    Ok(match edits(&file, &changes, &one.matchers, limits) {
+        Ok(made) => edits_made(one, several, "a.txt", &made),
+        Err((index, why)) => edits_refused(one, several, "a.txt", index, changes.len(), &why),
     })
 }
 
@@ -57,20 +135,6 @@ fn reason(refused: &Refused) -> Value {
         answer.insert("near".to_owned(), near);
     }
     Value::Object(answer)
-}
-
-fn read_hex(hex: &str) -> Option<Vec<u8>> {
-    let digits = hex.as_bytes().chunks(2);
-    digits
-        .map(|pair| {
-            u8::from_str_radix(std::str::from_utf8(pair).ok().filter(|pair| pair.len() == 2)?, 16)
-                .ok()
-        })
-        .collect()
-}
-
-fn write_hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]

@@ -1,9 +1,10 @@
-//! `permission`: what becomes of a call: `{"tool", "command" or "path", "mode", "home", "cwd", "project", "rules"?,
+//! `permission`: what becomes of a call: `{"tool", "command" or "path" or "patch", "mode", "home", "cwd", "project", "rules"?,
 //! "setup"?}` to allow, ask or deny. `rules` are layers of written rules, outermost first; a layer with `"scope":
 //! "project"` is the project's, one with `"always"` holds what was approved: lines of which everything was asked about,
 //! and calls such as `{"tool", "path"}`. `setup` names links that exist. A tool that the spec does not have is told by its
 //! `class`; `subject` is what its patterns are matched against.
 
+use lembas_core::patch::{self, Patch};
 use lembas_core::permission::{
     self, Approval, Call, Disk, Layer, Policy, Scope, Verdict, World, always, normal,
 };
@@ -74,11 +75,13 @@ pub(super) fn call(spec: &Spec, input: &Value) -> Result<Call, String> {
     let tool = spec.tool(id);
     let class = input["class"].as_str().or(tool.map(|tool| tool.class.name()));
     let class = class.ok_or_else(|| format!("the spec has no tool {id:?}"))?;
+    let patch = input["patch"].as_str().and_then(|text| patch::read(text).ok());
+    let patched = patch.as_ref().map(Patch::paths).unwrap_or_default();
     Ok(Call {
         tool: id.to_string(),
         class: class.to_string(),
         rule: tool.map_or(id, |tool| &tool.permission.rule).to_string(),
-        paths: input["path"].as_str().map(PathBuf::from).into_iter().collect(),
+        paths: input["path"].as_str().into_iter().chain(patched).map(PathBuf::from).collect(),
         command: input["command"].as_str().map(String::from),
         subject: input["subject"].as_str().map(String::from),
         ..Call::default()

@@ -10,6 +10,7 @@ pub mod edit;
 pub mod event;
 pub mod examples;
 pub mod message;
+pub mod patch;
 pub mod permission;
 pub mod prompt;
 mod prose;

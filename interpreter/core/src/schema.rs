@@ -29,6 +29,7 @@ pub fn fits(schema: &Value, value: &Value) -> bool {
         ("items", Value::Array(items)) => items.iter().all(|item| fits(rule, item)),
         ("minimum", Value::Number(number)) => number.as_u64() >= rule.as_u64() && rule.is_u64(),
         ("maximum", Value::Number(number)) => number.is_u64() && number.as_u64() <= rule.as_u64(),
+        ("minItems", Value::Array(items)) => rule == 1 && !items.is_empty(),
         ("minLength", Value::String(text)) => rule == 1 && !text.is_empty(),
         _ => false,
     })
@@ -52,16 +53,25 @@ mod tests {
     use super::*;
     use serde_json::json;
 
+    /// Returns the shortest value of a schema.
+    fn plainest(schema: &Value) -> Value {
+        match schema["type"].as_str() {
+            Some("object") => {
+                let required = schema["required"].as_array().cloned().unwrap_or_default();
+                let names = required.iter().filter_map(Value::as_str);
+                let plain = |name: &str| (name.to_string(), plainest(&schema["properties"][name]));
+                Value::Object(names.map(plain).collect())
+            }
+            Some("array") => json!([plainest(&schema["items"])]),
+            Some("string") => json!("x"),
+            _ => json!(1),
+        }
+    }
+
     #[test]
     fn every_tool_takes_its_plainest_call_without_a_validator() {
         for tool in crate::spec::packed().unwrap().tools {
-            let required = tool.parameters["required"].as_array().cloned().unwrap_or_default();
-            let plain = |name: &Value| {
-                let name = name.as_str().unwrap();
-                let kind = tool.parameters["properties"][name]["type"].as_str();
-                (name.to_string(), if kind == Some("string") { json!("x") } else { json!(1) })
-            };
-            let arguments: Value = Value::Object(required.iter().map(plain).collect());
+            let arguments = plainest(&tool.parameters);
             assert!(fits(&tool.parameters, &arguments), "{}: {arguments}", tool.id);
         }
     }

@@ -15,23 +15,39 @@ pub(crate) struct Place {
     pub(crate) reindent: Option<Reindent>,
 }
 
+/// A file as one matcher sees it, for any number of searches.
+#[derive(Debug)]
+pub(crate) struct Folded<'a> {
+    file: &'a [u8],
+    view: View<'a>,
+    folding: Folding,
+}
+
+impl<'a> Folded<'a> {
+    /// Folds a file.
+    pub(crate) fn new(file: &'a [u8], folding: Folding) -> Folded<'a> {
+        Folded { file, view: View::of_file(file, &folding), folding }
+    }
+
+    /// Prepares the search for `given`.
+    pub(crate) fn search<'f>(&'f self, given: &'f str) -> Search<'f> {
+        let Folded { file, view, folding } = self;
+        let needle = View::of_given(given.as_bytes(), folding).text().to_vec();
+        Search { file, view, needle, given, folding }
+    }
+}
+
 /// Searches one view of a file for one text.
 #[derive(Debug)]
 pub(crate) struct Search<'a> {
     file: &'a [u8],
-    view: View<'a>,
+    view: &'a View<'a>,
     needle: Vec<u8>,
     given: &'a str,
-    folding: Folding,
+    folding: &'a Folding,
 }
 
-impl<'a> Search<'a> {
-    /// Prepares the search for `given` in `file`.
-    pub(crate) fn new(file: &'a [u8], given: &'a str, folding: Folding) -> Search<'a> {
-        let needle = View::of_given(given.as_bytes(), &folding).text().to_vec();
-        Search { file, view: View::of_file(file, &folding), needle, given, folding }
-    }
-
+impl Search<'_> {
     /// Returns whether nothing was folded away on either side, so that an exact search says the same.
     pub(crate) fn is_exact(&self) -> bool {
         self.view.is_source() && self.needle == self.given.as_bytes()
@@ -64,6 +80,24 @@ impl<'a> Search<'a> {
         places
     }
 
+    /// Returns the places that begin where a line begins, overlapping ones too; at most `most`.
+    pub(crate) fn lines(&self, most: usize) -> Vec<Place> {
+        let finder = Finder::new(&self.needle);
+        let folded = self.view.text();
+        let mut places = Vec::new();
+        let mut from = 0;
+        while places.len() < most && !self.needle.is_empty() {
+            let Some(found) = finder.find(folded.get(from..).unwrap_or_default()) else { break };
+            let at = from + found;
+            if text::line_start(folded, at) == at {
+                places.extend(self.place(at));
+            }
+            // A line without the text is skipped as a whole.
+            from = text::line_end(folded, at).max(at + 1);
+        }
+        places
+    }
+
     fn place(&self, at: usize) -> Option<Place> {
         let folded = self.view.text();
         let end = at + self.needle.len();
@@ -76,7 +110,7 @@ impl<'a> Search<'a> {
             return None;
         }
         let mut range = self.view.source_of(&(at..end));
-        if self.folding.trailing() && ends_line {
+        if self.folding.trailing() && ends_line && !self.needle.ends_with(b"\n") {
             range.end += blanks(self.file.get(range.end..).unwrap_or_default());
         }
         if self.file.get(..range.start).is_some_and(|before| before.ends_with(b"\r"))

@@ -29,11 +29,11 @@ enum Shift {
 /// Returns the rule that leads from the lines of `given` to those of `found`, when there is one.
 pub(crate) fn learn(given: &str, found: &[u8]) -> Option<Reindent> {
     let mut known = BTreeMap::new();
-    for ((given, _), (found, _)) in text::lines(given.as_bytes()).zip(text::lines(found)) {
-        let ((given, rest), (found, _)) = (text::indentation(given), text::indentation(found));
-        if rest.is_empty() {
-            continue;
-        }
+    // Empty lines have no depth, and need not be the same.
+    let solid = |line: &(&[u8], &[u8])| !line.0.trim_ascii().is_empty();
+    let given = text::lines(given.as_bytes()).filter(solid);
+    for ((given, _), (found, _)) in given.zip(text::lines(found).filter(solid)) {
+        let ((given, _), (found, _)) = (text::indentation(given), text::indentation(found));
         let (given, found) = (std::str::from_utf8(given).ok()?, std::str::from_utf8(found).ok()?);
         if known.insert(given.to_owned(), found.to_owned()).is_some_and(|before| before != found) {
             return None;

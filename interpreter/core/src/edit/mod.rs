@@ -1,6 +1,7 @@
 //! The edit engine: finds a text in a file by an ordered table of matchers and puts another in its place.
 //! It is a function over bytes. A place is unique or refused, and nothing outside of it changes.
 
+mod compare;
 mod find;
 mod given;
 mod indent;
@@ -9,16 +10,20 @@ mod report;
 mod splice;
 mod view;
 
+pub use compare::{CompareLine, differences};
+pub(crate) use find::{Folded, Place};
+pub(crate) use indent::Reindent;
+pub(crate) use near::nearest;
 pub use near::{Difference, Near};
-pub use report::{changed, refused};
+pub use report::{changed, edits_made, edits_refused, refused};
+pub(crate) use report::{near_values, part_values};
+pub(crate) use splice::{Endings, replace};
+pub(crate) use view::Folding;
 
 use crate::spec::{EditLimits, Matcher};
 use crate::text::{self, Kind};
-use find::{Place, Search};
 use given::Given;
 use serde::Serialize;
-use splice::Endings;
-use view::Folding;
 
 /// What an edit asks for.
 #[derive(Debug, Clone, Copy)]
@@ -132,6 +137,43 @@ pub fn edit(
     }))
 }
 
+/// What several edits made of a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Edits {
+    /// The whole new content.
+    pub bytes: Vec<u8>,
+    /// The lines of it that differ, as in [`Edited`].
+    pub lines: Vec<(usize, usize)>,
+    /// What each of them made, or that the file read so already.
+    pub each: Vec<Result<Edited, Refused>>,
+}
+
+/// Makes changes one after the other, each in what the ones before left. One that is there already is passed over.
+///
+/// # Errors
+/// The first that cannot be made, counted from 0; none of them is made then.
+pub fn edits(
+    original: &[u8],
+    changes: &[Change<'_>],
+    matchers: &[Matcher],
+    limits: &EditLimits,
+) -> Result<Edits, (usize, Refused)> {
+    let mut bytes = original.to_vec();
+    let mut each = Vec::new();
+    for (index, change) in changes.iter().enumerate() {
+        each.push(match edit(&bytes, *change, matchers, limits) {
+            Ok(edited) => {
+                bytes.clone_from(&edited.bytes);
+                Ok(edited)
+            }
+            Err(refused) if refused.reason == Reason::AlreadyApplied => Err(refused),
+            Err(refused) => return Err((index, refused)),
+        });
+    }
+    let lines = splice::changed_lines(original, &bytes);
+    Ok(Edits { bytes, lines, each })
+}
+
 fn check(file: &[u8], change: Change<'_>) -> Result<(), Refused> {
     let reason = match text::kind(file, false) {
         _ if change.old.trim().is_empty() => Reason::Blank,
@@ -149,7 +191,7 @@ fn may_use(matcher: &Matcher, change: Change<'_>) -> bool {
 }
 
 /// Returns how many characters of a text are no blanks.
-fn solid(text: &str) -> usize {
+pub(crate) fn solid(text: &str) -> usize {
     text.chars().filter(|one| !one.is_whitespace()).count()
 }
 
@@ -163,7 +205,8 @@ fn try_matcher(
 ) -> Option<Result<Edited, Refused>> {
     let given = given::read(change.old, change.new, matcher)
         .filter(|given| !given.old.trim().is_empty())?;
-    let search = Search::new(file, &given.old, Folding::of(matcher));
+    let folded = Folded::new(file, Folding::of(matcher));
+    let search = folded.search(&given.old);
     if search.is_exact() && given.old == change.old && !matcher.fold.is_empty() {
         return None;
     }
@@ -221,7 +264,7 @@ fn reads_as_new(
 ) -> Option<Refused> {
     let place = places.first().filter(|_| change.new.contains(change.old))?;
     let folding = matchers.iter().find(|matcher| !matcher.fold.is_empty()).map(Folding::of)?;
-    let made = Search::new(file, change.new, folding).any(most);
+    let made = Folded::new(file, folding).search(change.new).any(most);
     let around =
         |made: &Place| made.range.start <= place.range.start && place.range.end <= made.range.end;
     made.iter().any(around).then(|| Refused::at(Reason::AlreadyApplied, file, places, most))
@@ -238,7 +281,7 @@ fn already_applied(
         return None;
     }
     let matcher = matchers.iter().find(|matcher| !matcher.fold.is_empty())?;
-    let places = Search::new(file, change.new, Folding::of(matcher)).any(2);
+    let places = Folded::new(file, Folding::of(matcher)).search(change.new).any(2);
     let [place] = places.as_slice() else { return None };
     let before = file.get(text::line_start(file, place.range.start)..place.range.start)?;
     let after =

@@ -1,6 +1,7 @@
 //! What a refused edit was probably meant for: the region most like the searched text, and the first difference.
 //! It only informs; nothing is ever edited by it. The time is linear in the file.
 
+use super::compare::{CompareLine, compare, excerpt};
 use super::given;
 use super::view::{Folding, View};
 use crate::spec::{EditLimits, Fold, Matcher};
@@ -11,6 +12,9 @@ use std::collections::HashMap;
 /// How many positions of one repeated line are looked at.
 const REPEATS: usize = 4;
 
+/// How many lines are shown before the first difference.
+const BEFORE: usize = 3;
+
 /// How alike, of 100, a line must be to be shown when no line is the same.
 const LIKE: usize = 40;
 
@@ -19,8 +23,8 @@ const LIKE: usize = 40;
 pub struct Near {
     /// Its first line, from 1.
     pub line: usize,
-    /// Its lines as the file has them, shortened, at most as many as the limits say.
-    pub lines: Vec<String>,
+    /// What lies around the first difference, in both: at most as many lines of each as the limits say.
+    pub diff: Vec<CompareLine>,
     /// The number of the first line that differs, from 1.
     pub differs: usize,
     /// What differs there.
@@ -88,15 +92,38 @@ pub(crate) fn nearest(
             classify(line, &String::from_utf8_lossy(found), matchers, marks, &alike)
         }
     };
-    let short = |bytes: &[u8]| shorten(&String::from_utf8_lossy(bytes), limits.line_chars);
+    let from = beginning(line, found.get(at).copied().unwrap_or_default(), limits.line_chars);
+    let short = |line: &[u8]| excerpt(line, from, limits.line_chars);
     Some(Near {
         line: start + 1,
-        lines: found.iter().take(limits.near_lines).map(|line| short(line)).collect(),
+        diff: compared(&given, &found, at, start, limits),
         differs: start + at + 1,
         difference,
         found: found.get(at).map(|line| short(line)),
         given: short(line.as_bytes()),
     })
+}
+
+/// Returns the character from which two lines are shown, so that where they differ is among the `most` shown.
+fn beginning(given: &str, found: &[u8], most: usize) -> usize {
+    let found = String::from_utf8_lossy(found);
+    let same = given.chars().zip(found.chars()).take_while(|(a, b)| a == b).count();
+    if same > most / 2 { same - most / 4 } else { 0 }
+}
+
+/// Compares the lines around the one at `at`; the region begins at line `start` of the file, both from 0.
+fn compared(
+    given: &[&str],
+    found: &[&[u8]],
+    at: usize,
+    start: usize,
+    limits: &EditLimits,
+) -> Vec<CompareLine> {
+    let from = at.saturating_sub(BEFORE.min(limits.near_lines / 2));
+    let given: Vec<&[u8]> =
+        given.iter().skip(from).take(limits.near_lines).map(|line| line.as_bytes()).collect();
+    let found: Vec<&[u8]> = found.iter().skip(from).take(limits.near_lines).copied().collect();
+    compare(&given, &found, start + from + 1, limits)
 }
 
 fn table(matchers: &[Matcher], fold: Fold) -> Option<&Matcher> {
@@ -200,12 +227,5 @@ fn by_indent(given: &[u8], found: &[u8]) -> Difference {
         (true, _) => Difference::TrailingBlanks,
         (false, true) => Difference::Indentation,
         (false, false) => Difference::Tabs,
-    }
-}
-
-fn shorten(line: &str, most: usize) -> String {
-    match line.char_indices().nth(most) {
-        Some((at, _)) => format!("{}…", line.get(..at).unwrap_or_default()),
-        None => line.to_owned(),
     }
 }

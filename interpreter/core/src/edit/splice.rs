@@ -31,17 +31,26 @@ pub(crate) fn replace(
         ending: endings.near(&place.range),
         open_end: found.last() != Some(&b'\n') && old.ends_with('\n'),
         reindent: place.reindent.as_ref(),
+        last: None,
     };
     let old: Vec<_> = text::lines(old.as_bytes()).collect();
     let found: Vec<_> = text::lines(found).collect();
     let new: Vec<_> = text::lines(new.as_bytes()).collect();
     let [old_content, new_content] = [&old, &new].map(|lines| contents(lines));
+    let counterparts = counterparts(&old, &found);
     for op in capture_diff_slices(Algorithm::Myers, &old_content, &new_content) {
         let paired =
             matches!(op, DiffOp::Equal { .. }) || op.old_range().len() == op.new_range().len();
         for (index, line) in new.get(op.new_range()).unwrap_or_default().iter().enumerate() {
             let at = op.old_range().start + index;
-            let pair = old.get(at).zip(found.get(at)).filter(|_| paired);
+            let there = counterparts.get(at).copied().flatten().filter(|_| paired);
+            if let Some(there) = there {
+                writer.empty_lines(&found, &counterparts, there);
+            } else if matches!(op, DiffOp::Equal { .. }) {
+                // An empty line that the file does not have.
+                continue;
+            }
+            let pair = there.and_then(|there| old.get(at).zip(found.get(there)));
             writer.line(*line, pair.map(|(old, found)| (old.0, *found)))?;
         }
     }
@@ -50,6 +59,23 @@ pub(crate) fn replace(
 }
 
 type Line<'a> = (&'a [u8], &'a [u8]);
+
+/// Returns which line of the place each given line is: they follow each other, and an empty line of one side may be
+/// missing on the other.
+fn counterparts(old: &[Line<'_>], found: &[Line<'_>]) -> Vec<Option<usize>> {
+    let empty = |line: &Line<'_>| line.0.trim_ascii().is_empty();
+    let mut at = 0;
+    let counterpart = |line: &Line<'_>| {
+        if !empty(line) {
+            at += found.iter().skip(at).take_while(|line| empty(line)).count();
+        } else if !found.get(at).is_some_and(empty) {
+            return None;
+        }
+        at += 1;
+        Some(at - 1)
+    };
+    old.iter().map(counterpart).collect()
+}
 
 fn contents<'a>(lines: &[Line<'a>]) -> Vec<&'a [u8]> {
     lines.iter().map(|(content, _)| *content).collect()
@@ -62,9 +88,24 @@ struct Writer<'a> {
     /// Whether the place ends where the file ends without a line ending.
     open_end: bool,
     reindent: Option<&'a Reindent>,
+    /// The line of the place that was written last.
+    last: Option<usize>,
 }
 
 impl<'a> Writer<'a> {
+    /// Writes the empty lines of the place, which nobody gave, between the line written last and the one at `there`.
+    fn empty_lines(&mut self, found: &[Line<'a>], counterparts: &[Option<usize>], there: usize) {
+        let from = self.last.map_or(there, |last| last + 1);
+        for at in (from..there).filter(|at| !counterparts.contains(&Some(*at))) {
+            for part in
+                found.get(at).map(|(content, ending)| [*content, *ending]).into_iter().flatten()
+            {
+                self.out.extend_from_slice(part);
+            }
+        }
+        self.last = Some(there);
+    }
+
     /// Writes one new line; `pair` is the given line it replaces and the file's line there.
     fn line(&mut self, new: Line<'_>, pair: Option<(&[u8], Line<'a>)>) -> Option<()> {
         if let Some((_, (_, ending))) = pair
@@ -123,25 +164,37 @@ impl<'a> Writer<'a> {
 }
 
 /// Returns `new` with the start and the end it shares with `old` taken from `found`, which reads like `old`
-/// character by character. Nothing when it does not.
+/// character by character, or word by word with other blanks between. Nothing when it does not.
 fn keep_common(new: &[u8], old: &[u8], found: &[u8]) -> Option<Vec<u8>> {
     let [new, old, found] = [new, old, found].map(|bytes| std::str::from_utf8(bytes).ok());
     let (new, old, found) = (new?, old?.trim_end_matches([' ', '\t']), found?);
-    if old.chars().count() != found.chars().count() {
-        return None;
+    [true, false].into_iter().find_map(|blanks| {
+        let [new, old, found] = [new, old, found].map(|text| pieces(text, blanks));
+        (old.len() == found.len()).then(|| merged(&new, &old, &found).concat().into_bytes())
+    })
+}
+
+/// Returns the characters of a text; with `blanks`, those that stand in a row are one piece.
+fn pieces(text: &str, blanks: bool) -> Vec<&str> {
+    let mut pieces = Vec::new();
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        let run = text::indentation(rest.as_bytes()).0.len();
+        let (piece, after) = rest.split_at(if blanks && run > 0 { run } else { first.len_utf8() });
+        pieces.push(piece);
+        rest = after;
     }
-    let front = new.chars().zip(old.chars()).take_while(|(a, b)| a == b).count();
-    let room = old.chars().count().min(new.chars().count()) - front;
-    let back =
-        new.chars().rev().zip(old.chars().rev()).take(room).take_while(|(a, b)| a == b).count();
-    let middle = new.chars().count() - front - back;
-    let kept: String = found
-        .chars()
-        .take(front)
-        .chain(new.chars().skip(front).take(middle))
-        .chain(found.chars().skip(old.chars().count() - back))
-        .collect();
-    Some(kept.into_bytes())
+    pieces
+}
+
+fn merged<'a>(new: &[&'a str], old: &[&str], found: &[&'a str]) -> Vec<&'a str> {
+    let front = new.iter().zip(old).take_while(|(a, b)| a == b).count();
+    let room = old.len().min(new.len()) - front;
+    let ends = new.iter().rev().zip(old.iter().rev());
+    let back = ends.take(room).take_while(|(a, b)| a == b).count();
+    let middle = new.get(front..new.len() - back).unwrap_or_default();
+    let (start, end) = (found.get(..front), found.get(old.len() - back..));
+    [start.unwrap_or_default(), middle, end.unwrap_or_default()].concat()
 }
 
 /// Where the lines of a file end.
@@ -158,7 +211,7 @@ impl<'a> Endings<'a> {
     }
 
     /// Returns the line ending used in the range, or after it, or before it; `\n` when there is none.
-    fn near(&self, range: &Range<usize>) -> &'static [u8] {
+    pub(crate) fn near(&self, range: &Range<usize>) -> &'static [u8] {
         let after = self.at.partition_point(|at| *at < range.start);
         match self.at.get(after).or_else(|| self.at.last()) {
             Some(at) if *at > 0 && self.file.get(at - 1) == Some(&b'\r') => b"\r\n",
@@ -212,6 +265,11 @@ fn copy(out: &mut Vec<u8>, file: &[u8], range: Range<usize>, line: &mut usize) {
     let bytes = file.get(range).unwrap_or_default();
     *line += memchr::memchr_iter(b'\n', bytes).count();
     out.extend_from_slice(bytes);
+}
+
+/// Returns the lines of `new` that differ from `old`, as [`apply`] does.
+pub(crate) fn changed_lines(old: &[u8], new: &[u8]) -> Vec<(usize, usize)> {
+    if old == new { Vec::new() } else { join(changed(old, new, 1)) }
 }
 
 /// Returns the lines that differ, counted in `new`, whose first line has the number `line`.

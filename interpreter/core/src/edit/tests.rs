@@ -136,8 +136,8 @@ fn what_the_model_is_told() {
     assert_eq!(
         told("fn a() {\n\tlet total = 1;\n}\n", "fn a() {\n    let total = 2;\n}", "x"),
         "Nothing changed: `old` is not in a.rs. The nearest place begins at line 1; the text differs:\n\
-         file, line 2: \"\\tlet total = 1;\"\nold: \"    let total = 2;\"\nThe file there:\n\
-         1\tfn a() {\n2\t\tlet total = 1;\n3\t}\n"
+         file, line 2: \"\\tlet total = 1;\"\nold: \"    let total = 2;\"\nCompared there (`-` is `old`, `+` is the file):\n\
+         \x201\tfn a() {\n-\t    let total = 2;\n+2\t\tlet total = 1;\n\x203\t}\n"
     );
     assert_eq!(
         told("x = 0\ny\nx = 0\n", "x = 0", "x = 9"),

@@ -11,6 +11,8 @@ pub(crate) struct Folding {
     endings: bool,
     trailing: bool,
     indentation: bool,
+    blanks: bool,
+    blank_lines: bool,
     /// The bytes of a character and the plain byte it is taken for.
     alike: Vec<(Vec<u8>, u8)>,
 }
@@ -23,6 +25,8 @@ impl Folding {
             endings: matcher.fold.contains(&Fold::Endings),
             trailing: matcher.fold.contains(&Fold::Trailing),
             indentation: matcher.fold.contains(&Fold::Indentation),
+            blanks: matcher.fold.contains(&Fold::Blanks),
+            blank_lines: matcher.fold.contains(&Fold::BlankLines),
             alike: alike
                 .flat_map(|(plain, others)| others.chars().map(|other| (*plain, other)))
                 .map(|(plain, other)| (other.to_string().into_bytes(), plain as u8))
@@ -41,7 +45,14 @@ impl Folding {
     }
 
     fn is_none(&self) -> bool {
-        !self.endings && !self.trailing && !self.indentation && self.alike.is_empty()
+        let Folding { endings, trailing, indentation, blanks, blank_lines, alike } = self;
+        ![endings, trailing, indentation, blanks, blank_lines].into_iter().any(|on| *on)
+            && alike.is_empty()
+    }
+
+    /// Returns whether a line is left out.
+    fn leaves_out(&self, content: &[u8]) -> bool {
+        self.blank_lines && content.trim_ascii().is_empty()
     }
 
     /// Returns the plain byte for the character that `bytes` begins with, and that character's length.
@@ -87,6 +98,10 @@ impl<'a> View<'a> {
         let mut folded = Vec::with_capacity(source.len() + 1);
         let mut at = 0;
         for (content, ending) in text::lines(source) {
+            if folding.leaves_out(content) {
+                at += content.len() + ending.len();
+                continue;
+            }
             view.push_content(&mut folded, content, at, folding);
             at += content.len();
             match ending {
@@ -107,16 +122,22 @@ impl<'a> View<'a> {
         let (indent, rest) = text::indentation(kept);
         let (kept, mut at) =
             if folding.indentation { (rest, at + indent.len()) } else { (kept, at) };
-        if folding.alike.is_empty() {
+        if folding.alike.is_empty() && !folding.blanks {
             return self.push(folded, kept, at, 1);
         }
+        let folds = |byte: &u8| !byte.is_ascii() || folding.blanks && text::is_blank(*byte);
         let mut rest = kept;
         while !rest.is_empty() {
-            let ascii = rest.iter().take_while(|byte| byte.is_ascii()).count();
-            let (plain, other) = rest.split_at(ascii);
+            let same = rest.iter().take_while(|byte| !folds(byte)).count();
+            let (plain, other) = rest.split_at(same);
             self.push(folded, plain, at, 1);
-            at += ascii;
+            at += same;
+            let (blanks, _) = text::indentation(other);
             let taken = match folding.plain(other) {
+                _ if !blanks.is_empty() => {
+                    self.push(folded, b" ", at, blanks.len());
+                    blanks.len()
+                }
                 Some((byte, length)) => {
                     self.push(folded, &[byte], at, length);
                     length
@@ -202,5 +223,7 @@ mod tests {
             "if\n\t\tx",
         );
         check("技’術", &[], "技'術", "'", "’");
+        check("a  =\t1\n", &[Fold::Blanks], "a = 1\n", "= 1", "=\t1");
+        check("a\n\n \nb\n", &[Fold::BlankLines], "a\nb\n", "a\nb", "a\n\n \nb");
     }
 }
