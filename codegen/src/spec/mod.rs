@@ -3,6 +3,7 @@
 
 mod case;
 mod dialect;
+mod entries;
 mod limits;
 mod matcher;
 mod mode;
@@ -18,6 +19,7 @@ pub use dialect::{
     PartKeys, PieceRole, ProgressPlaces, ReplyPlaces, RequestNames, Roles, SchemaForm, StandIn,
     TextCall, TextForm, UsagePlaces, UsualOutput,
 };
+pub use entries::Entries;
 pub use limits::{
     BashLimits, Budgets, EditLimits, GrepLimits, Limits, ListLimits, PathLimits, ProjectFiles,
     ReadLimits, Retry, RunLimits, SeenLimits, ServerLimits, StreamLimits, ToolLimits,

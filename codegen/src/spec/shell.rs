@@ -1,6 +1,7 @@
 //! What the spec says about command lines: how long they may be, how programs read their options
 //! (`permission/wrappers.json`), and how many words say what a command does (`permission/arity.json`).
 
+use super::Entries;
 use crate::reader::Reader;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap};
@@ -50,17 +51,17 @@ pub struct ShellLimits {
 #[serde(deny_unknown_fields)]
 pub struct Arity {
     /// How many words name what a command does, by the words it starts with: `git` 2, `git stash` 3.
-    pub words: BTreeMap<String, usize>,
+    pub words: Entries<usize>,
     /// Programs of which every operand is a target of its own, and stored by itself.
     pub targets: Vec<String>,
     /// Commands that are only ever stored exactly as they were.
-    pub exact_only: Vec<String>,
+    pub exact_only: Entries,
     /// Verbs that make a command of any program that has verbs be stored exactly: what they do cannot be taken back.
     pub exact_verbs: Vec<String>,
     /// Commands that run what they read: while something is fed to them, no approval covers them.
-    pub runs_input: Vec<String>,
+    pub runs_input: Entries,
     /// Commands for which no "always" is offered.
-    pub never: Vec<String>,
+    pub never: Entries,
     /// Variables that say which program runs or what it loads: with one in front no "always" is offered.
     pub never_with: Vec<String>,
 }

@@ -7,7 +7,7 @@ use super::plain::{Plain, plain};
 use super::program::{Grammar, basename, is_named};
 use super::wildcard;
 use crate::shell::{self, Command, Line, Redirect, RedirectKind, Word};
-use crate::spec::{CommandFacts, Runs, Spec};
+use crate::spec::{CommandFacts, Entries, Runs, Spec};
 use std::collections::HashSet;
 
 /// What is stored of one command.
@@ -135,9 +135,7 @@ pub(super) fn runs_input<'w>(
     let given = |command: &Command| command.redirects.iter().any(reads);
     let around = |other: &Command| other.words.is_empty() && given(other);
     let fed = !command.fed_by.is_empty() || given(command) || line.commands.iter().any(around);
-    let listed = |texts: Vec<&str>| {
-        spec.arity.runs_input.iter().any(|entry| starting(&texts, entry).is_some())
-    };
+    let listed = |texts: Vec<&str>| longest(&spec.arity.runs_input, &texts).is_some();
     fed && spelled.any(listed)
 }
 
@@ -162,22 +160,18 @@ pub fn prefix(spec: &Spec, words: &[Word]) -> Prefix {
     let texts = texts(words);
     let name = texts.first().copied().unwrap_or_default();
     let arity = &spec.arity;
-    let words_entry = arity
-        .words
-        .iter()
-        .filter_map(|(entry, count)| Some((starting(&texts, entry)?, *count)))
-        .max();
-    let (named, count) = words_entry.unwrap_or((0, 1));
-    let listed = |entries: &[String]| {
-        let longest = entries.iter().filter_map(|entry| starting(&texts, entry)).max();
-        longest.is_some_and(|count| count >= named)
-    };
+    let words_entry = longest(&arity.words, &texts);
+    let (named, count) = words_entry.map_or((0, 1), |(named, count)| (named, *count));
+    let listed = |entries| longest(entries, &texts).is_some_and(|(count, ())| count >= named);
     if listed(&arity.never) {
         return Prefix::Never;
     }
     let mut runners = spec.wrappers.starting(basename(name));
-    let runs =
-        runners.any(|it| (it.runs != Runs::Nothing || !it.exec.is_empty()) && listed(&it.programs));
+    let runs = runners.any(|it| {
+        let names = || it.programs.iter().filter_map(|names| starting(&texts, names)).max();
+        (it.runs != Runs::Nothing || !it.exec.is_empty())
+            && names().is_some_and(|count| count >= named)
+    });
     let by_path = named == 0 && name.contains('/');
     let has_verbs = named > 0 || spec.wrappers.program(name).is_none_or(|program| program.verbs);
     let lost = |text: &&str| arity.exact_verbs.iter().any(|verb| is_named(verb, text));
@@ -195,6 +189,12 @@ pub fn prefix(spec: &Spec, words: &[Word]) -> Prefix {
 fn is_verbs(words: &[&str]) -> bool {
     let plain = |word: &&str| !word.is_empty() && !word.starts_with(['-', '+']);
     words.iter().all(plain) && words.iter().skip(1).all(|word| !word.contains(['/', '=']))
+}
+
+/// Returns of how many words the longest entry is that a command starts with, and its value.
+fn longest<'e, T: Ord>(entries: &'e Entries<T>, texts: &[&str]) -> Option<(usize, &'e T)> {
+    let may = entries.starting(texts.first()?);
+    may.filter_map(|(entry, value)| Some((starting(texts, entry)?, value))).max()
 }
 
 /// Returns of how many words an entry is that a command starts with; `*` in one stands for anything.
