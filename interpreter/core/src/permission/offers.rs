@@ -77,7 +77,7 @@ pub(super) fn pattern(
     let holds = |known: &String| known.starts_with('/') && Path::new(known).starts_with(path);
     let last = below && path.file_name().is_some_and(named);
     let within = action != FileAction::Read && path.iter().any(named);
-    let text = roots.texts(path).pop()?;
+    let text = roots.located(path).texts.last()?.clone();
     if roots.guards(path) || spec.wrappers.landmarks.iter().any(holds) || last || within {
         return None;
     }

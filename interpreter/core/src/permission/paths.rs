@@ -6,7 +6,10 @@ use super::globs::{has_glob, matches};
 use super::real::{Disk, real};
 use crate::shell::{Piece, Word};
 use crate::spec::{FileFacts, Folding, Spec, Wrappers};
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::path::{Component, Path, PathBuf};
+use std::rc::Rc;
 
 /// What rules call the directories of the program itself.
 pub(super) const OWN: &str = "@own";
@@ -153,6 +156,19 @@ pub(super) struct Roots<'a> {
     home: Vec<PathBuf>,
     own: Vec<PathBuf>,
     project: Option<Vec<PathBuf>>,
+    located: RefCell<HashMap<PathBuf, Rc<Located>>>,
+}
+
+/// What rules may be asked about a path.
+pub(super) struct Located {
+    /// Below `@own` or `~` where it is, else absolute.
+    pub(super) shown: String,
+    /// What patterns over paths are matched against: absolute, below `~`, below the project.
+    pub(super) texts: Vec<String>,
+    /// Its place below the project, folded; `None` outside.
+    pub(super) place: Option<String>,
+    /// Its place below the project as it is spelled; `None` outside.
+    pub(super) spelled: Option<String>,
 }
 
 impl<'a> Roots<'a> {
@@ -166,16 +182,32 @@ impl<'a> Roots<'a> {
         };
         let own = world.own.iter().flat_map(|path| both(path)).collect();
         let (home, project) = (both(world.home), world.project.map(both));
-        Roots { folding: &spec.wrappers.folding, home, own, project }
+        Roots { folding: &spec.wrappers.folding, home, own, project, located: RefCell::default() }
     }
 
-    /// Returns a path as rules see it: below `@own` or `~` where it is, else absolute.
-    pub(super) fn shown(&self, path: &Path) -> String {
-        let own = self.own(path).map(|rest| (OWN, rest));
-        let home = || below(&self.home, path).map(|rest| ("~", rest));
-        match own.or_else(home) {
-            Some((name, rest)) => named(name, rest),
-            None => path.display().to_string(),
+    /// Returns what rules may be asked about a path; each is looked at once.
+    pub(super) fn located(&self, path: &Path) -> Rc<Located> {
+        if let Some(located) = self.located.borrow().get(path) {
+            return Rc::clone(located);
+        }
+        let located = Rc::new(self.locate(path));
+        self.located.borrow_mut().insert(path.to_path_buf(), Rc::clone(&located));
+        located
+    }
+
+    fn locate(&self, path: &Path) -> Located {
+        let text = path.display().to_string();
+        let own = self.own.iter().find_map(|own| folded::below(self.folding, own, path));
+        let home = below(&self.home, path).map(|rest| named("~", rest));
+        let project = self.project.as_ref().and_then(|project| below(project, path));
+        let inside = project.filter(|_| own.is_none());
+        let shown = own.map(|rest| named(OWN, rest)).or_else(|| home.clone());
+        let below = project.map(|rest| rest.display().to_string());
+        Located {
+            shown: shown.unwrap_or_else(|| text.clone()),
+            place: inside.map(|rest| here(folded_path(self.folding, rest))),
+            spelled: inside.map(|rest| here(rest.display().to_string())),
+            texts: [Some(text), home, below].into_iter().flatten().collect(),
         }
     }
 
@@ -183,40 +215,6 @@ impl<'a> Roots<'a> {
     pub(super) fn told(&self, path: &Path) -> String {
         let home = below(&self.home, path).map(|rest| named("~", rest));
         home.unwrap_or_else(|| path.display().to_string())
-    }
-
-    /// Returns the texts that patterns over paths are matched against: absolute, below `~`, below the project.
-    pub(super) fn texts(&self, path: &Path) -> Vec<String> {
-        let home = below(&self.home, path).map(|rest| named("~", rest));
-        let project = self.project.as_ref().and_then(|project| below(project, path));
-        let all = [
-            Some(path.display().to_string()),
-            home,
-            project.map(|rest| rest.display().to_string()),
-        ];
-        all.into_iter().flatten().collect()
-    }
-
-    /// Returns a path's place below the project, folded; `None` outside.
-    pub(super) fn place(&self, path: &Path) -> Option<String> {
-        Some(here(folded_path(self.folding, self.inside(path)?)))
-    }
-
-    /// Returns a path's place below the project as it is spelled; `None` outside.
-    pub(super) fn spelled(&self, path: &Path) -> Option<String> {
-        Some(here(self.inside(path)?.display().to_string()))
-    }
-
-    fn inside<'p>(&self, path: &'p Path) -> Option<&'p Path> {
-        if self.own(path).is_some() {
-            return None;
-        }
-        below(self.project.as_ref()?, path)
-    }
-
-    /// Returns a path's place below a directory of the program itself, in whatever case that is spelled.
-    fn own<'p>(&self, path: &'p Path) -> Option<&'p Path> {
-        self.own.iter().find_map(|own| folded::below(self.folding, own, path))
     }
 
     /// Returns whether the program's own directories are below a path.
@@ -233,12 +231,12 @@ impl<'a> Roots<'a> {
 
     /// Returns what rules can ask about something done to a path.
     pub(super) fn facts(&self, action: &str, path: &Path, by: &str) -> FileFacts {
-        let place = self.place(path);
+        let Located { shown, place, .. } = &*self.located(path);
         FileFacts {
             action: action.to_string(),
-            path: self.shown(path),
+            path: shown.clone(),
             inside: place.is_some(),
-            place: place.unwrap_or_default(),
+            place: place.clone().unwrap_or_default(),
             by: by.to_string(),
         }
     }

@@ -88,9 +88,9 @@ impl Judge<'_> {
                     self.listed(of, action, &path, "");
                     if action == FileAction::Write {
                         let real = real.unwrap_or_else(|| paths::normal(&path));
-                        let texts = self.roots.texts(&real);
+                        let texts = &self.roots.located(&real).texts;
                         let facts = self.roots.facts(action.name(), &path, "");
-                        let hit = self.lookup("edit", &texts, "file", &facts, true);
+                        let hit = self.lookup("edit", texts, "file", &facts, true);
                         let allows = hit.as_ref().is_some_and(|hit| hit.then == Decision::Allow);
                         self.allowed &= allows;
                         if !allows {
@@ -135,8 +135,8 @@ impl Judge<'_> {
         for path in self.spellings(action, path, real) {
             let facts = self.roots.facts(action.name(), &path, by);
             self.breaks(of, "file", &facts);
-            let texts = self.roots.texts(&path);
-            let hit = self.lookup(tool, &texts, "file", &facts, true);
+            let texts = &self.roots.located(&path).texts;
+            let hit = self.lookup(tool, texts, "file", &facts, true);
             let approved = hit.as_ref().is_some_and(|hit| hit.approved);
             if let Some(hit) = hit.filter(|hit| {
                 hit.then == Decision::Deny
@@ -155,7 +155,7 @@ impl Judge<'_> {
         let real = real(path, self.world.disk, &self.spec.limits.paths);
         if real.is_none() {
             self.ask(of, "unreadable", "links");
-            self.outside.push(self.roots.shown(&paths::normal(path)));
+            self.outside.push(self.roots.located(&paths::normal(path)).shown.clone());
         }
         real
     }
@@ -182,8 +182,8 @@ impl Judge<'_> {
             let facts = self.roots.facts(action.name(), &path, &call.tool);
             let of = facts.path.clone();
             self.breaks(&of, "file", &facts);
-            let texts = self.roots.texts(&path);
-            let hit = self.lookup(&call.rule, &texts, "file", &facts, true);
+            let texts = &self.roots.located(&path).texts;
+            let hit = self.lookup(&call.rule, texts, "file", &facts, true);
             let allows = hit.as_ref().is_some_and(|hit| hit.then == Decision::Allow);
             let approved = hit.as_ref().is_some_and(|hit| hit.approved);
             self.allowed &= allows;
@@ -212,18 +212,18 @@ impl Judge<'_> {
         found.extend(other.collect::<Vec<_>>());
         found.dedup();
         for path in &found {
-            let shown = self.roots.shown(path);
-            match self.roots.place(path) {
+            let located = self.roots.located(path);
+            match &located.place {
                 Some(place) => {
                     // What only a folded name makes a plan is none everywhere.
-                    let spelled = self.roots.spelled(path).filter(|spelled| *spelled != place);
+                    let spelled = located.spelled.clone().filter(|spelled| spelled != place);
                     self.inside.extend(spelled);
-                    self.inside.push(place);
+                    self.inside.push(place.clone());
                 }
-                None => self.outside.push(shown.clone()),
+                None => self.outside.push(located.shown.clone()),
             }
             if action != FileAction::Read {
-                self.writes.push(shown);
+                self.writes.push(located.shown.clone());
             }
             // With a directory goes what is in it.
             if action >= FileAction::Delete && self.roots.hold_own(path) {
@@ -243,7 +243,7 @@ impl Judge<'_> {
             action: action.name(),
             path: self.roots.told(&path),
             real: self.roots.told(real),
-            inside: [real, &path].iter().all(|path| self.roots.place(path).is_some()),
+            inside: [real, &path].iter().all(|path| self.roots.located(path).place.is_some()),
         });
     }
 
@@ -263,7 +263,7 @@ impl Judge<'_> {
         let reads = action == FileAction::Read;
         let asked = Asked {
             tool: OUTSIDE,
-            texts: &self.roots.texts(path),
+            texts: &self.roots.located(path).texts,
             about: "file",
             record: facts,
             plain: true,
