@@ -103,10 +103,7 @@ impl Staged {
     ) -> io::Result<Staged> {
         let mut made_here = Vec::new();
         let staged = stage(real, bytes, before, permissions, &mut made_here);
-        staged.map_err(|error| {
-            remove_directories(&made_here);
-            error
-        })
+        staged.inspect_err(|_| remove_directories(&made_here))
     }
 
     /// Lets the file be executed by whoever may read it, or by nobody.

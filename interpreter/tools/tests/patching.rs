@@ -241,7 +241,7 @@ fn git_diff(
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(40))]
+    #![proptest_config(ProptestConfig::with_cases(24))]
 
     /// Applied to the first tree, what git says makes the second; applied to any other it changes nothing if it fails.
     #[test]

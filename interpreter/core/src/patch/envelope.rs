@@ -24,6 +24,7 @@ pub(super) fn read(lines: &[&str]) -> Result<Vec<Change>, Refused> {
         match line.trim_end() {
             BEGIN => reader.within = true,
             END => reader.within = false,
+            _ if names_again(lines, at) => {}
             _ => {
                 reader.within |= bare && begins(line);
                 if reader.within {
@@ -33,6 +34,21 @@ pub(super) fn read(lines: &[&str]) -> Result<Vec<Change>, Refused> {
         }
     }
     reader.changes.into_iter().map(finished).collect()
+}
+
+/// Returns whether a line is one of the two with which a unified diff names a file, right after its section's head:
+/// writers mix the formats.
+fn names_again(lines: &[&str], at: usize) -> bool {
+    let is = |at: Option<usize>, heads: &[&str]| {
+        let line = at.and_then(|at| lines.get(at));
+        line.is_some_and(|line| heads.iter().any(|head| line.starts_with(head)))
+    };
+    let pair = |first: Option<usize>| {
+        is(first.and_then(|first| first.checked_sub(1)), &[UPDATE, MOVE])
+            && is(first, &["--- "])
+            && is(first.map(|first| first + 1), &["+++ "])
+    };
+    pair(Some(at)) || pair(at.checked_sub(1))
 }
 
 struct Reader {

@@ -33,11 +33,11 @@ fn only_reported_lines_changed(before: &str, after: &str, lines: &[(usize, usize
         text.split_inclusive('\n').map(|line| line.trim_end_matches('\n')).collect::<Vec<_>>()
     });
     let (mut from, mut at) = (0, 0);
-    for (first, last) in lines {
+    for (index, (first, last)) in lines.iter().enumerate() {
         let run = &new[at..first - 1];
         let found =
             (from..=old.len() - run.len()).find(|start| &old[*start..start + run.len()] == run);
-        assert!(at > 0 || old.starts_with(run), "the lines before {first} changed");
+        assert!(index > 0 || old.starts_with(run), "the lines before {first} changed");
         from = found.unwrap_or_else(|| panic!("a line before {first} changed")) + run.len();
         at = *last;
     }
