@@ -28,12 +28,14 @@ pub(super) struct Known<'s> {
     pub(super) risky: &'s [String],
     /// The first dashed word is a signal; later dashed numbers are operands.
     pub(super) signal: bool,
+    /// Options end at the first operand.
+    pub(super) stop: bool,
 }
 
 impl<'s> Known<'s> {
     /// Returns what a wrapper's or an unknown program's grammar says.
     pub(super) fn only(options: &'s Options) -> Known<'s> {
-        Known { options, valued: [&[], &[]], risky: &[], signal: false }
+        Known { options, valued: [&[], &[]], risky: &[], signal: false, stop: options.stop }
     }
 
     fn takes_value(&self, name: &str) -> bool {
@@ -105,7 +107,7 @@ pub(super) fn arguments(known: Known<'_>, words: &[Word]) -> Arguments {
                 found.unsure.push(word.text.clone());
             }
             found.operands.push(word.clone());
-            if known.options.stop {
+            if known.stop {
                 found.operands.extend(words.get(at..).unwrap_or_default().iter().cloned());
                 break;
             }

@@ -2,7 +2,6 @@
 //! Protected names are compared like this; nothing that is allowed is.
 
 use crate::spec::{Folding, Wrappers};
-use std::borrow::Cow;
 use std::path::{Component, Path, PathBuf};
 
 /// Returns a name as such a file system reads it.
@@ -63,8 +62,11 @@ pub(super) fn protected(wrappers: &Wrappers, path: &Path) -> Option<PathBuf> {
         wrappers.landmarks.iter().map(String::as_str).partition(|known| known.starts_with('/'));
     let usual = |part: Component<'_>| {
         let text = part.as_os_str().to_string_lossy();
-        let known = names.iter().find(|name| same(folding, name, &text));
-        known.map_or_else(|| text.clone(), |name| Cow::Borrowed(*name)).into_owned()
+        let folded = folded(folding, &text);
+        match names.contains(&folded.as_str()) {
+            true => folded,
+            false => text.into_owned(),
+        }
     };
     let named: PathBuf = path.components().map(usual).collect();
     let holding = places.into_iter().filter_map(|place| {

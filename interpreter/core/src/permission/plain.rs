@@ -5,10 +5,9 @@ use super::arguments::{Known, arguments};
 use super::program::{Grammar, basename, is_named};
 use super::said;
 use crate::shell::{self, Command, Line, Piece, Word};
-use crate::spec::{Program, Spec};
+use crate::spec::{Options, Program, Spec};
 use globset::Glob;
 use std::cell::OnceCell;
-use std::collections::BTreeSet;
 
 /// What a command comes down to.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -352,16 +351,22 @@ impl Search<'_, '_> {
     }
 
     fn guess_options(&mut self, program: Option<&Program>, front: &[Word], words: &[Word]) {
-        let mut options = program.map(|program| program.options.clone()).unwrap_or_default();
-        options.stop = true;
+        let none = Options::default();
+        let options = program.map_or(&none, |program| &program.options);
+        let known = Known { stop: true, ..Known::only(options) };
         let skipped = words.iter().take_while(|word| word.text.starts_with('+')).count();
         let words = words.get(skipped..).unwrap_or_default();
-        let without = arguments(Known::only(&options), words);
-        let unknown = without.flags.iter().filter(|flag| !Known::only(&options).names(flag));
-        let unknown: BTreeSet<String> =
-            unknown.take(self.spec.limits.shell.max_unknown).cloned().collect();
-        options.value.extend(unknown);
-        let with = arguments(Known::only(&options), words);
+        let without = arguments(known, words);
+        let mut unknown: Vec<String> = Vec::new();
+        for flag in without.flags.iter().filter(|flag| !known.names(flag)) {
+            if unknown.len() < self.spec.limits.shell.max_unknown && !unknown.contains(flag) {
+                unknown.push(flag.clone());
+            }
+        }
+        let with = match unknown.is_empty() {
+            true => without.clone(),
+            false => arguments(Known { valued: [&unknown, &[]], ..known }, words),
+        };
         for found in [without, with] {
             self.add([front, &found.operands].concat());
         }

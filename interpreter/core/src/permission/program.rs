@@ -75,6 +75,7 @@ fn known(program: &Program) -> Known<'_> {
         valued: [&program.file, &program.out],
         risky: &program.risky,
         signal: program.signal,
+        stop: program.options.stop,
     }
 }
 

@@ -219,13 +219,13 @@ impl Search<'_, '_> {
 
 /// Returns a wrapper's own arguments, and as operands what it runs.
 fn parsed(wrapper: &Wrapper, words: &[Word]) -> Arguments {
-    let mut options = wrapper.options.clone();
+    let options = &wrapper.options;
     let dashes = words.iter().position(|word| wrapper.dashes && word.text == "--");
-    options.stop = !wrapper.anywhere && dashes.is_none();
+    let stop = !wrapper.anywhere && dashes.is_none();
     let text: Vec<String> =
         wrapper.text.iter().filter(|name| !options.maybe.contains(name)).cloned().collect();
     let valued = [text.as_slice(), wrapper.split.as_slice()];
-    let known = Known { options: &options, valued, risky: &[], signal: false };
+    let known = Known { options, valued, risky: &[], signal: false, stop };
     if let Some(at) = dashes {
         let mut parsed = arguments(known, words.get(..at).unwrap_or_default());
         parsed.operands = words.get(at + 1..).unwrap_or_default().to_vec();
