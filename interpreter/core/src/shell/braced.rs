@@ -274,6 +274,7 @@ impl Reader<'_, '_> {
                 }
             }
         }
+        let found = self.out.variables.capped(found);
         if sign == Some('=') {
             self.out.variables.set(name, found.clone(), false);
         }

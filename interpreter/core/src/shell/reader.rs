@@ -33,7 +33,7 @@ impl Out {
         Out {
             line: Line { scopes: vec![0], ..Line::default() },
             limits,
-            variables: Variables::new(limits.max_expanded),
+            variables: Variables::new(&limits),
             functions: HashSet::new(),
             depth: 0,
             level: 0,

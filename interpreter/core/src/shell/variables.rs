@@ -1,7 +1,7 @@
 //! What the line itself says about variables: values assigned earlier, and which of them are sure.
 
-use super::Piece;
 use super::expand::size;
+use super::{Limits, Piece};
 use std::collections::{HashMap, HashSet};
 
 /// The values a variable may have; several come from a loop over known words, or from what may have happened.
@@ -35,12 +35,24 @@ pub(super) struct Variables {
     bent: HashSet<String>,
     /// Bytes of values that may still be kept beside the last ones.
     left: usize,
+    /// How many values of a variable are kept apart.
+    most: usize,
 }
 
 impl Variables {
-    /// Returns what is known before anything ran; `most` is how many bytes of earlier values are kept.
-    pub(super) fn new(most: usize) -> Variables {
-        Variables { left: most, ..Variables::default() }
+    /// Returns what is known before anything ran.
+    pub(super) fn new(limits: &Limits) -> Variables {
+        let (left, most) = (limits.max_expanded, limits.max_spellings);
+        Variables { left, most, ..Variables::default() }
+    }
+
+    /// Returns no more values than are kept apart; where some are left out, the others are doubtful.
+    pub(super) fn capped(&self, mut values: Values) -> Values {
+        if values.len() > self.most {
+            values.truncate(self.most);
+            values.iter_mut().for_each(doubt);
+        }
+        values
     }
 
     /// Notes what the line is called with: `$0`, and `$1` and on.
@@ -101,8 +113,9 @@ impl Variables {
     pub(super) fn set(&mut self, name: &str, mut values: Values, sure: bool) {
         if !sure {
             let before = self.before(name);
-            join(&mut values, before);
+            join(&mut values, before, self.most);
         }
+        let values = self.capped(values);
         self.put(name, Some(Known { values, fields: None }));
     }
 
@@ -206,7 +219,7 @@ impl Variables {
             self.left = left;
             if let Some(known) = self.known.get_mut(name) {
                 let before = before.as_ref().map(|before| before.values.clone());
-                join(&mut known.values, before.unwrap_or_default());
+                join(&mut known.values, before.unwrap_or_default(), self.most);
                 known.fields.iter_mut().flatten().for_each(doubt);
             }
         }
@@ -214,11 +227,9 @@ impl Variables {
 
     /// Joins values that are possible too to those of a variable.
     pub(super) fn also(&mut self, name: &str, values: Values) {
-        let joined = match self.known.get(name).cloned() {
-            None => values,
-            Some(known) => known.values.into_iter().chain(values).collect(),
-        };
-        self.set(name, joined, false);
+        let mut joined = self.before(name);
+        join(&mut joined, values, self.most);
+        self.put(name, Some(Known { values: joined, fields: None }));
     }
 
     /// Returns what was assigned since the mark and had been assigned before it too, with its values.
@@ -234,20 +245,17 @@ impl Variables {
     }
 }
 
-/// No variable is kept more values of than this; more are left out, and the rest is doubtful as it is.
-const MOST_VALUES: usize = 16;
-
 fn bytes(known: &Known) -> usize {
     let fields = known.fields.iter().flatten();
     known.values.iter().chain(fields).flatten().map(size).sum()
 }
 
 /// Adds values that are possible too, and makes all of them doubtful.
-fn join(values: &mut Values, more: Values) {
+fn join(values: &mut Values, more: Values, most: usize) {
     values.iter_mut().for_each(doubt);
     for mut value in more {
         doubt(&mut value);
-        if !values.contains(&value) && values.len() < MOST_VALUES {
+        if !values.contains(&value) && values.len() < most {
             values.push(value);
         }
     }
