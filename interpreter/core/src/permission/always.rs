@@ -68,9 +68,6 @@ pub(super) fn of(
 /// The file that holds nothing and keeps nothing.
 const NOTHING: &str = "/dev/null";
 
-/// Signs that stand for blanks in a command's text: a word that holds one itself would read as another command.
-const BLANKS: [char; 3] = ['␠', '␤', '␉'];
-
 fn stored(
     spec: &Grammar<'_>,
     line: &Line,
@@ -79,9 +76,7 @@ fn stored(
 ) -> Option<Vec<String>> {
     let Looked { plain, facts } = looked;
     let hidden = !plain.texts.is_empty() || plain.unseen || plain.cut;
-    let unsure = |word: &Word| {
-        !is_known(word) || !word.also.is_empty() || word.text.contains(BLANKS.as_slice())
-    };
+    let unsure = |word: &Word| !is_known(word) || !word.also.is_empty() || facts::looks_blank(word);
     let is_never = |words: &Vec<Word>| prefix(spec, words) == Prefix::Never;
     if hidden
         || to_file(command)
@@ -144,10 +139,8 @@ fn texts(words: &[Word]) -> Vec<&str> {
 }
 
 fn to_file(command: &Command) -> bool {
-    let writes =
-        |kind| matches!(kind, RedirectKind::Write | RedirectKind::Append | RedirectKind::ReadWrite);
     let mut redirects = command.redirects.iter();
-    redirects.any(|redirect| writes(redirect.kind) && redirect.target.text != NOTHING)
+    redirects.any(|redirect| redirect.kind.writes() && redirect.target.text != NOTHING)
 }
 
 /// Returns whether a variable says which program runs, or what it loads.

@@ -3,8 +3,16 @@
 use super::names;
 use super::paths::is_known;
 use super::program::{Grammar, Reading, basename};
-use crate::shell::{Command, Function, Hidden, Line, Word};
+use crate::shell::{Command, Function, Line, Word};
 use crate::spec::{CommandFacts, Spec};
+
+/// Blanks, and the signs that stand for them in a command's text.
+const BLANKS: [(char, char); 3] = [(' ', '␠'), ('\n', '␤'), ('\t', '␉')];
+
+/// Returns whether a word holds such a sign itself: it would read as another command.
+pub(super) fn looks_blank(word: &Word) -> bool {
+    BLANKS.iter().any(|(_, by)| word.text.contains(*by))
+}
 
 /// Returns the command's text that patterns are matched against: words with single blanks between them, a blank in a
 /// word shown by its sign (`␠`, `␤`, `␉`) so that two words never read as one.
@@ -26,15 +34,11 @@ pub(super) fn text(assigned: &[(String, String)], words: &[Word]) -> String {
 }
 
 fn show(part: &str, text: &mut String) {
-    if !part.contains([' ', '\n', '\t']) {
+    if !part.contains(BLANKS.map(|(blank, _)| blank)) {
         return text.push_str(part);
     }
-    text.extend(part.chars().map(|sign| match sign {
-        ' ' => '␠',
-        '\n' => '␤',
-        '\t' => '␉',
-        other => other,
-    }));
+    let shown = |sign| BLANKS.iter().find(|(blank, _)| *blank == sign).map_or(sign, |(_, by)| *by);
+    text.extend(part.chars().map(shown));
 }
 
 /// Returns the assignments in front of a command.
@@ -134,23 +138,9 @@ pub(super) fn doubts(line: &Line, command: &Command) -> Vec<&'static str> {
             doubts.push(why);
         }
     };
-    let words = || {
-        let values = command.assignments.iter().map(|each| &each.value);
-        command
-            .words
-            .iter()
-            .chain(values)
-            .chain(command.redirects.iter().map(|redirect| &redirect.target))
-    };
-    let runs = |word: &Word| {
-        [Hidden::Substitution, Hidden::Arithmetic, Hidden::Indirect]
-            .iter()
-            .any(|why| word.hides(*why))
-    };
-    let documents =
-        command.redirects.iter().filter_map(|redirect| line.documents.get(redirect.document?));
     let first = command.words.first();
-    doubt(words().any(runs) || documents.into_iter().any(|document| document.runs), "substitution");
+    let documents = line.documents_of(command).any(|document| document.runs);
+    doubt(documents || command.expanded().any(Word::runs), "substitution");
     doubt(
         first.is_some_and(|word| !is_known(word) || word.has_glob() && word.text != "["),
         "computed",

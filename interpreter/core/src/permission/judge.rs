@@ -179,17 +179,16 @@ impl<'a> Judge<'a> {
         if hit.then == Decision::Ask {
             self.because(if hit.written { "written" } else { unwritten });
         }
-        let read = self.notes.are_read();
-        for over in hit.over.iter().filter(|_| read) {
-            let step = Step {
+        self.notes.overruled(hit.over.iter().map(|over| Overruled {
+            step: Step {
                 of: of.to_string(),
                 then: over.then,
                 rule: over.rule.clone(),
                 from: over.source.clone(),
                 line: over.line,
-            };
-            self.notes.overruled(Overruled { step, by: hit.rule.clone() });
-        }
+            },
+            by: hit.rule.clone(),
+        }));
         self.step(of, hit.then, &hit.rule, (&hit.source, hit.line));
     }
 
@@ -479,12 +478,8 @@ fn masks(line: &Line, command: &Command, plain: &Plain) -> bool {
     let globbed = |word: &Word| word.has_glob() && word.text != "[";
     let hides = |word: &Word| !word.is_known() || globbed(word);
     let hidden = |words: &Vec<Word>| words.first().is_some_and(hides);
-    let values = command.assignments.iter().map(|each| &each.value);
-    let targets = command.redirects.iter().map(|redirect| &redirect.target);
-    let mut words = command.words.iter().chain(values).chain(targets);
-    let documents = command.redirects.iter().filter_map(|each| line.documents.get(each.document?));
     plain.fed
         || plain.spellings.iter().any(hidden)
-        || words.any(Word::evaluates)
-        || documents.into_iter().any(|document| document.evaluates)
+        || command.expanded().any(Word::evaluates)
+        || line.documents_of(command).any(|document| document.evaluates)
 }

@@ -113,11 +113,6 @@ impl Notes {
         Notes { read: true, ..Notes::default() }
     }
 
-    /// Returns whether somebody will read them.
-    pub(super) fn are_read(&self) -> bool {
-        self.read
-    }
-
     /// Begins a command: what is noted next is about it. Returns the one around it, which `leave` takes.
     pub(super) fn enter(
         &mut self,
@@ -138,13 +133,13 @@ impl Notes {
         self.at = outer.0;
     }
 
-    /// Notes a file.
-    pub(super) fn file(&mut self, file: FileView) {
+    /// Notes a file, which is not made where nobody reads.
+    pub(super) fn file(&mut self, file: impl FnOnce() -> FileView) {
         if !self.read {
             return;
         }
         let here = self.at.and_then(|at| self.commands.get_mut(at));
-        here.map_or(&mut self.files, |command| &mut command.files).push(file);
+        here.map_or(&mut self.files, |command| &mut command.files).push(file());
     }
 
     /// Notes why something cannot be seen.
@@ -156,10 +151,10 @@ impl Notes {
         here.map_or(&mut self.unseen, |command| &mut command.unseen).push(why);
     }
 
-    /// Notes a rule that matched and does not count.
-    pub(super) fn overruled(&mut self, overruled: Overruled) {
+    /// Notes rules that matched and do not count; they are not made where nobody reads.
+    pub(super) fn overruled(&mut self, overruled: impl Iterator<Item = Overruled>) {
         if self.read {
-            self.overruled.push(overruled);
+            self.overruled.extend(overruled);
         }
     }
 

@@ -239,6 +239,11 @@ impl Word {
         self.pieces.iter().any(|piece| matches!(piece, Piece::Hidden(why, _) if *why == reason))
     }
 
+    /// Returns true if expanding it runs something, or may.
+    pub fn runs(&self) -> bool {
+        self.hides(Hidden::Substitution) || self.evaluates()
+    }
+
     /// Returns true if a value in it is read as code: that may run what the line does not show.
     pub fn evaluates(&self) -> bool {
         self.hides(Hidden::Arithmetic) || self.hides(Hidden::Indirect)
@@ -304,20 +309,33 @@ impl Word {
 }
 
 impl RedirectKind {
+    /// Returns true if it may change a file.
+    pub fn writes(self) -> bool {
+        matches!(self, RedirectKind::Write | RedirectKind::Append | RedirectKind::ReadWrite)
+    }
+
     /// Returns true if it may be what a command reads from.
     pub fn reads(self) -> bool {
         !matches!(self, RedirectKind::Write | RedirectKind::Append)
     }
 }
 
+impl Command {
+    /// Returns every word the shell expands for it: its own, assigned values, targets of redirects.
+    pub fn expanded(&self) -> impl Iterator<Item = &Word> {
+        let values = self.assignments.iter().map(|each| &each.value);
+        let targets = self.redirects.iter().map(|redirect| &redirect.target);
+        self.words.iter().chain(values).chain(targets)
+    }
+}
+
 impl Document {
     /// Returns the text that a word expands to.
     fn of(word: &Word) -> Document {
-        let runs = [Hidden::Substitution, Hidden::Arithmetic, Hidden::Indirect];
         Document {
             text: word.text.clone(),
             known: word.is_known(),
-            runs: runs.into_iter().any(|why| word.hides(why)),
+            runs: word.runs(),
             evaluates: word.evaluates(),
         }
     }
@@ -347,6 +365,11 @@ impl Line {
             };
             command.redirects.push(redirect);
         }
+    }
+
+    /// Returns the texts handed to a command.
+    pub fn documents_of(&self, command: &Command) -> impl Iterator<Item = &Document> {
+        command.redirects.iter().filter_map(|redirect| self.documents.get(redirect.document?))
     }
 
     /// Returns a command's words as one text, single blanks between them.

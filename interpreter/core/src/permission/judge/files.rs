@@ -234,16 +234,16 @@ impl Judge<'_> {
     }
 
     fn note_file(&mut self, action: FileAction, path: &Path, real: Option<&Path>) {
-        if !self.notes.are_read() {
-            return;
-        }
-        let path = paths::normal(path);
-        let real = real.unwrap_or(&path);
-        self.notes.file(FileView {
-            action: action.name(),
-            path: self.roots.told(&path),
-            real: self.roots.told(real),
-            inside: [real, &path].iter().all(|path| self.roots.located(path).place.is_some()),
+        let roots = &self.roots;
+        self.notes.file(|| {
+            let path = paths::normal(path);
+            let real = real.unwrap_or(&path);
+            FileView {
+                action: action.name(),
+                path: roots.told(&path),
+                real: roots.told(real),
+                inside: [real, &path].iter().all(|path| roots.located(path).place.is_some()),
+            }
         });
     }
 
