@@ -3,7 +3,7 @@
 
 use super::Ask;
 use super::fields::{body, dropped, fields};
-use super::history::{Answered, Turn, arguments, carried, images, turns, wire_name};
+use super::history::{Answered, Turn, arguments, carried, images, instructions, turns, wire_name};
 use super::ids::Ids;
 use super::object_root;
 use crate::message::{Carry, Image, Message, Part};
@@ -22,7 +22,7 @@ pub(super) fn request(
 ) -> Result<String, serde_json::Error> {
     let (writer, names) = (Writer { dialect, ask }, &dialect.request);
     let turns = turns(ask.messages, &mut Ids::new(rules, dialect, ask));
-    let mut system: Vec<Value> = turns.iter().filter_map(|turn| writer.system(turn)).collect();
+    let mut system: Vec<Value> = instructions(&turns).filter_map(said).collect();
     let mut tools = writer.tools();
     let mut messages = writer.messages(&turns);
     if let Some(cache) =
@@ -80,13 +80,6 @@ struct Writer<'a> {
 impl<'a> Writer<'a> {
     fn names(&self) -> &'a RequestNames {
         &self.dialect.request
-    }
-
-    fn system(&self, turn: &Turn<'_>) -> Option<Value> {
-        match turn {
-            Turn::System(text) => said(text),
-            _ => None,
-        }
     }
 
     fn tools(&self) -> Vec<Value> {

@@ -2,7 +2,9 @@
 
 use super::Ask;
 use super::fields::{body, fields};
-use super::history::{Answered, Turn, arguments, carried, images, text, turns, wire_name};
+use super::history::{
+    Answered, Turn, arguments, carried, images, instructions, text, turns, wire_name,
+};
 use super::ids::Ids;
 use super::openapi;
 use crate::message::{Carry, Image, Message, Part, ToolCall, ToolResult};
@@ -21,11 +23,7 @@ pub(super) fn request(
     let writer = Writer { dialect, ask };
     let turns = turns(ask.messages, &mut Ids::new(rules, dialect, ask));
     let mut own = Map::new();
-    let system = turns.iter().filter_map(|turn| match turn {
-        Turn::System(text) => Some(json!({ "text": text })),
-        _ => None,
-    });
-    let system: Vec<Value> = system.collect();
+    let system: Vec<Value> = instructions(&turns).map(|text| json!({ "text": text })).collect();
     if !system.is_empty() {
         own.insert("systemInstruction".into(), json!({ "parts": system }));
     }

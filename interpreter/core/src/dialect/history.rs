@@ -52,6 +52,14 @@ pub(super) fn turns<'a>(messages: &'a [Message], ids: &mut Ids) -> Vec<Turn<'a>>
     turns
 }
 
+/// Returns the texts of the program's instructions.
+pub(super) fn instructions<'t>(turns: &'t [Turn<'_>]) -> impl Iterator<Item = &'t str> {
+    turns.iter().filter_map(|turn| match turn {
+        Turn::System(text) => Some(text.as_ref()),
+        Turn::User(_) | Turn::Assistant(..) => None,
+    })
+}
+
 fn answered<'a>(
     message: &'a Message,
     results: impl Iterator<Item = &'a Message>,

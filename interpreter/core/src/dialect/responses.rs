@@ -3,7 +3,9 @@
 
 use super::Ask;
 use super::fields::{body, fields};
-use super::history::{Answered, Turn, arguments, carried, images, text, turns, wire_name};
+use super::history::{
+    Answered, Turn, arguments, carried, images, instructions, text, turns, wire_name,
+};
 use super::ids::{Ids, made};
 use crate::message::{Carry, Image, Message, Part};
 use crate::spec::{Dialect, RequestNames, Rule};
@@ -24,11 +26,7 @@ pub(super) fn request(
     let writer = Writer { dialect, ask };
     let turns = turns(ask.messages, &mut Ids::new(rules, dialect, ask));
     let mut own = Map::from_iter([("model".into(), ask.model.into())]);
-    let said = turns.iter().filter_map(|turn| match turn {
-        Turn::System(text) => Some(text.as_ref()),
-        _ => None,
-    });
-    let instructions = said.collect::<Vec<_>>().join("\n\n");
+    let instructions = instructions(&turns).collect::<Vec<_>>().join("\n\n");
     if let (Some(key), false) = (&dialect.request.cache_key, instructions.is_empty()) {
         own.insert(key.clone(), made(&instructions, 0, KEY).into());
     }
