@@ -5,7 +5,7 @@ use super::{Outcome, Shared, file, read, write};
 use crate::engine::Grant;
 use lembas_core::edit::{self, Change, Reason};
 use lembas_core::spec::{EditArgs, EditSay};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::path::Path;
 
 pub(super) fn run(shared: &Shared, grant: &Grant, args: &EditArgs) -> Result<Outcome, Outcome> {
@@ -69,8 +69,13 @@ pub(super) fn changed_since(
     now: &[u8],
 ) -> Option<String> {
     let Since::Changed(before) = shared.seen().since(real, now) else { return None };
-    let (lines, left) = before
-        .map(|before| edit::differences(&before, now, &shared.limits().edit))
-        .unwrap_or_default();
-    Some(shared.say(EditSay::ChangedSince, &json!({"path": shown, "lines": lines, "left": left})))
+    let values = differences(shared, shown, before.as_deref(), now);
+    Some(shared.say(EditSay::ChangedSince, &values))
+}
+
+/// Returns what a sentence says of how a file differs from what was seen of it, if that was kept.
+pub(super) fn differences(shared: &Shared, shown: &str, seen: Option<&[u8]>, now: &[u8]) -> Value {
+    let (lines, left) =
+        seen.map(|seen| edit::differences(seen, now, &shared.limits().edit)).unwrap_or_default();
+    json!({"path": shown, "lines": lines, "left": left})
 }

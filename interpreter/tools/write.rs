@@ -1,10 +1,10 @@
 //! `write`: a whole file. A file that somebody else changed since it was read is left alone.
 
+use super::edit::differences;
 use super::seen::Since;
 use super::{Outcome, Shared, file};
 use crate::engine::{Grant, Target};
 use crate::project::safe;
-use lembas_core::edit;
 use lembas_core::spec::{WriteArgs, WriteSay};
 use serde_json::json;
 use std::fs::{File, Metadata};
@@ -56,20 +56,14 @@ fn replace(
     }
     let since = old.as_deref().map(|old| shared.seen().since(&target.real, old));
     if let (Some(Since::Changed(seen)), Some(old)) = (&since, &old) {
-        return Err(stale(shared, shown, seen.as_deref(), old));
+        let values = differences(shared, shown, seen.as_deref(), old);
+        return Err(shared.fails(WriteSay::Stale, &values));
     }
     put(shared, target, content, Some(&found)).map_err(failed)?;
     let (before, unread) = (old.as_deref().map(lines), since == Some(Since::Unread));
     let values =
         json!({"path": shown, "lines": lines(content), "before": before, "unread": unread});
     Ok(shared.tells(WriteSay::Replaced, &values))
-}
-
-/// Says of a file that somebody else changed how what it holds differs from what was seen.
-fn stale(shared: &Shared, shown: &str, seen: Option<&[u8]>, now: &[u8]) -> Outcome {
-    let (lines, left) =
-        seen.map(|seen| edit::differences(seen, now, &shared.limits().edit)).unwrap_or_default();
-    shared.fails(WriteSay::Stale, &json!({"path": shown, "lines": lines, "left": left}))
 }
 
 /// Returns what the file holds; nothing when that is too much to compare.
