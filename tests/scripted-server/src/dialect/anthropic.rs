@@ -26,10 +26,6 @@ impl Speech for Anthropic {
         path == "/v1/messages"
     }
 
-    fn is_models(&self, path: &str) -> bool {
-        path == "/v1/models"
-    }
-
     fn asked(&self, body: &Value) -> Asked {
         let messages = list(body, "messages");
         let answered = messages.iter().rposition(|message| text(message, "role") == "assistant");

@@ -22,10 +22,6 @@ impl Speech for Gemini {
         path.starts_with("/v1beta/models/") && path.ends_with(":streamGenerateContent")
     }
 
-    fn is_models(&self, path: &str) -> bool {
-        path == "/v1beta/models"
-    }
-
     fn asked(&self, body: &Value) -> Asked {
         let contents = list(body, "contents");
         let answered = contents.iter().rposition(|content| text(content, "role") == "model");

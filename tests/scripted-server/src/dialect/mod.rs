@@ -89,7 +89,9 @@ pub(crate) trait Speech {
     /// Tells whether a path (without its query) is where replies are asked for.
     fn is_chat(&self, path: &str) -> bool;
     /// Tells whether a path (without its query) is the list of models.
-    fn is_models(&self, path: &str) -> bool;
+    fn is_models(&self, path: &str) -> bool {
+        path.strip_prefix(self.prefix()) == Some("/models")
+    }
     /// Returns the content type of a stream.
     fn stream_type(&self) -> &'static str {
         "text/event-stream"

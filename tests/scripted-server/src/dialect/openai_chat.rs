@@ -22,10 +22,6 @@ impl Speech for OpenaiChat {
         path == "/v1/chat/completions"
     }
 
-    fn is_models(&self, path: &str) -> bool {
-        path == "/v1/models"
-    }
-
     fn asked(&self, body: &Value) -> Asked {
         asked(body)
     }

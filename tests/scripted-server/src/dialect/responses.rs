@@ -26,10 +26,6 @@ impl Speech for Responses {
         path == "/v1/responses"
     }
 
-    fn is_models(&self, path: &str) -> bool {
-        path == "/v1/models"
-    }
-
     fn asked(&self, body: &Value) -> Asked {
         let input = list(body, "input");
         let answered = input.iter().rposition(|item| {

@@ -72,6 +72,19 @@ pub(super) fn names<'v>(tools: impl Iterator<Item = (String, &'v Value)>) -> Che
     Ok(())
 }
 
+/// Checks the list of tools, if there is one, and returns each with its place.
+pub(super) fn tools(body: &Value) -> Result<Vec<(String, &Value)>, String> {
+    choice(body)?;
+    let tools = list(body, "tools");
+    need(body.get("tools").is_none() || !tools.is_empty(), || {
+        "tools: is no list with a tool in it".to_owned()
+    })?;
+    let placed = tools.iter().enumerate().map(|(index, tool)| (format!("tools[{index}]"), tool));
+    let placed: Vec<_> = placed.collect();
+    names(placed.iter().map(|(place, tool)| (place.clone(), *tool)))?;
+    Ok(placed)
+}
+
 /// Checks that a tool is not chosen where there are none.
 pub(super) fn choice(body: &Value) -> Checked {
     need(body.get("tools").is_some() || body.get("tool_choice").is_none(), || {

@@ -173,20 +173,13 @@ fn call<'v>(block: &'v Value, place: &str) -> Result<&'v str, String> {
 }
 
 fn tools(body: &Value) -> Checked {
-    rule::choice(body)?;
-    let tools = list(body, "tools");
-    need(body.get("tools").is_none() || !tools.is_empty(), || {
-        "tools: is no list with a tool in it".to_owned()
-    })?;
-    let place = |index: usize| format!("tools[{index}]");
-    rule::names(tools.iter().enumerate().map(|(index, tool)| (place(index), tool)))?;
-    for (index, tool) in tools.iter().enumerate() {
+    for (place, tool) in rule::tools(body)? {
         let schema = tool.get("input_schema").unwrap_or(&Value::Null);
         need(text(schema, "type") == "object", || {
-            format!("{}.input_schema: is no schema of an object", place(index))
+            format!("{place}.input_schema: is no schema of an object")
         })?;
         let root = ["oneOf", "anyOf", "allOf"].iter().all(|name| schema.get(name).is_none());
-        need(root, || format!("{}.input_schema: has alternatives at the top level", place(index)))?;
+        need(root, || format!("{place}.input_schema: has alternatives at the top level"))?;
     }
     Ok(())
 }

@@ -148,15 +148,7 @@ fn output<'v>(item: &'v Value, place: &str) -> Result<&'v str, String> {
 }
 
 fn tools(body: &Value) -> Checked {
-    rule::choice(body)?;
-    let tools = list(body, "tools");
-    need(body.get("tools").is_none() || !tools.is_empty(), || {
-        "tools: is no list with a tool in it".to_owned()
-    })?;
-    let place = |index: usize| format!("tools[{index}]");
-    rule::names(tools.iter().enumerate().map(|(index, tool)| (place(index), tool)))?;
-    for (index, tool) in tools.iter().enumerate() {
-        let place = place(index);
+    for (place, tool) in rule::tools(body)? {
         need(text(tool, "type") == "function", || format!("{place}.type: is not \"function\""))?;
         let strict = tool.get("strict") != Some(&Value::Bool(false));
         need(!strict, || {
