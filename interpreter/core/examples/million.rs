@@ -1,16 +1,21 @@
 //! Judges random lines and says which took longest: `scripts/million [LINES] [SEED]`. It ends with 1 if a line makes the
 //! program panic. What a line may cost is read from the report; nothing here fails by time.
 #![expect(clippy::disallowed_methods, reason = "core has no clock; this measures it")]
+#![expect(clippy::unwrap_used, reason = "the judge it shares with the tests fails by panicking")]
 #![expect(clippy::print_stdout, reason = "the report is its output")]
 
-use lembas_core::permission::{Call, Disk, Layer, Policy, Scope, World, judge};
-use lembas_core::spec::{self, Spec};
+#[path = "../tests/shell/pieces.rs"]
+mod pieces;
+#[path = "../tests/shell/verdict.rs"]
+mod verdict;
+
+use pieces::{Dice, GRAMMAR};
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
-    path::Path,
     process::ExitCode,
     time::{Duration, Instant},
 };
+use verdict::judged;
 
 /// The longest line that is made, in bytes, before its last piece.
 const LONGEST: usize = 2_000;
@@ -18,96 +23,10 @@ const LONGEST: usize = 2_000;
 /// How many of the slowest lines are shown, and how much of each.
 const SHOWN: (usize, usize) = (12, 400);
 
-/// A disk without links.
-struct Plain;
-
-impl Disk for Plain {}
-
-/// Pieces of lines; one with a blank between opens what the other end closes.
-const PIECES: &[&str] = &[
-    " ",
-    " ",
-    ";",
-    "&",
-    "&&",
-    "||",
-    "|",
-    "\n",
-    "(",
-    ")",
-    "{ ",
-    " ;}",
-    "$(",
-    "`",
-    "$((",
-    "))",
-    "((",
-    "${",
-    "}",
-    "\"",
-    "'",
-    "$'",
-    "\\",
-    "<<E\n",
-    "\nE\n",
-    "<<<",
-    "<(",
-    ">",
-    "2>&1",
-    "{a,",
-    ",b}",
-    "{1..9}",
-    "{a,b}",
-    "x=",
-    "x=a ",
-    "x+=$x",
-    "x=(",
-    "x[",
-    "]=",
-    "$x",
-    "$x$x",
-    "${x:-",
-    "${x#",
-    "${x/a/b}",
-    "${!x}",
-    "${x[@]}",
-    "$@",
-    "\"$@\"",
-    "if ",
-    "then ",
-    "else ",
-    "fi ",
-    "for x in ",
-    "for x; ",
-    "do ",
-    "done ",
-    "while ",
-    "case x in ",
-    "esac ",
-    ";; ",
-    "x() ",
-    "[[ ",
-    " ]] ",
-    "a",
-    "a b",
-    "-x",
-    "--",
-    "--x=y",
-    "é",
-    "*",
-    "?",
-    "~/",
-    "/etc/",
-    "../",
-    "a/b ",
-    "rm -rf ",
-    "git ",
-    "-c x=y ",
-    "push ",
-    "cd a ",
-    "cd .. ",
-    "set -- ",
-    "read x ",
+/// Pieces that only this run needs.
+const MORE: [&str; 22] = [
+    " ;}", "{a,b}", "x=a ", "x+=$x", "$x$x", "${x/a/b}", "a b", "-x", "--", "--x=y", "?", "~/",
+    "/etc/", "../", "a/b ", "rm -rf ", "git ", "-c x=y ", "push ", "cd a ", "cd .. ", "read x ",
 ];
 
 /// Programs that run another one, as they are written in front of it.
@@ -180,69 +99,43 @@ const AROUND: &[(&str, &str)] = &[
     ("cat <<E\n", "\nE\n"),
 ];
 
-struct Dice(u64);
+/// Makes lines.
+struct Maker {
+    dice: Dice,
+    pieces: Vec<&'static str>,
+}
 
-impl Dice {
-    fn roll(&mut self, below: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        usize::try_from((mixed ^ (mixed >> 31)) % below.max(1) as u64).unwrap_or(0)
-    }
-
-    fn pick<T: Copy + Default>(&mut self, of: &[T]) -> T {
-        of.get(self.roll(of.len())).copied().unwrap_or_default()
-    }
-
+impl Maker {
     /// Returns a line: pieces, wrappers, or one of both again and again, with something around.
     fn line(&mut self) -> String {
         let mut line = String::new();
-        let length = self.roll(LONGEST);
-        let kind = self.roll(5);
-        let few: Vec<&str> = (0..1 + self.roll(4)).map(|_| self.piece(kind)).collect();
+        let length = self.dice.roll(LONGEST);
+        let kind = self.dice.roll(5);
+        let few: Vec<&str> = (0..1 + self.dice.roll(4)).map(|_| self.piece(kind)).collect();
         while line.len() < length {
             match kind {
                 0 | 1 => line.push_str(self.piece(kind)),
                 2 | 3 => few.iter().for_each(|piece| line.push_str(piece)),
                 _ => {
-                    let (front, back) = self.pick(AROUND);
-                    let times = 1 + self.roll(12);
+                    let (front, back) = self.dice.pick(AROUND);
+                    let times = 1 + self.dice.roll(12);
                     let inner =
                         if line.is_empty() { "a b".to_string() } else { std::mem::take(&mut line) };
                     line = format!("{}{inner}{}", front.repeat(times), back.repeat(times));
                 }
             }
         }
-        if self.roll(3) == 0 {
+        if self.dice.roll(3) == 0 {
             line.push_str(" rm -rf a");
         }
         line
     }
 
     fn piece(&mut self, kind: usize) -> &'static str {
-        let wrapped = if kind.is_multiple_of(2) { self.roll(8) == 0 } else { self.roll(4) > 0 };
-        if wrapped { self.pick(WRAPPERS) } else { self.pick(PIECES) }
+        let wrapped =
+            if kind.is_multiple_of(2) { self.dice.roll(8) == 0 } else { self.dice.roll(4) > 0 };
+        if wrapped { self.dice.pick(WRAPPERS) } else { self.dice.pick(&self.pieces) }
     }
-}
-
-fn verdict(spec: &Spec, policy: &Policy, line: &str) {
-    let root = Path::new("/home/dev/proj");
-    let world = World {
-        home: Path::new("/home/dev"),
-        cwd: root,
-        project: Some(root),
-        own: &[],
-        disk: &Plain,
-    };
-    let call = Call {
-        tool: "bash".into(),
-        class: "run".into(),
-        rule: "bash".into(),
-        command: Some(line.into()),
-        ..Call::default()
-    };
-    judge(spec, policy, world, &call);
 }
 
 fn main() -> Result<ExitCode, String> {
@@ -250,15 +143,15 @@ fn main() -> Result<ExitCode, String> {
     let mut number = |otherwise| given.next().transpose().map(|number| number.unwrap_or(otherwise));
     let wrong = |why| format!("usage: million [LINES] [SEED]: {why}");
     let (count, seed) = (number(1_000_000).map_err(wrong)?, number(1).map_err(wrong)?);
-    let spec = spec::packed().map_err(|problems| format!("{problems:?}"))?;
     let rules = serde_json::json!({ "bash": { "*": "allow", "a *": "deny", "git push *": "ask" } });
-    let layers = vec![Layer::read(Scope::Global, "rules", &rules)?];
-    let policy = Policy { mode: "auto".into(), layers, ..Policy::default() };
-    let (mut dice, mut panics, mut slowest) = (Dice(seed), 0u64, Vec::<(Duration, String)>::new());
+    let mut maker = Maker { dice: Dice(seed), pieces: [GRAMMAR.as_slice(), &MORE].concat() };
+    let (mut panics, mut slowest) = (0u64, Vec::<(Duration, String)>::new());
+    // The spec is read with the first line.
+    judged("", &rules);
     for _ in 0..count {
-        let line = dice.line();
+        let line = maker.line();
         let start = Instant::now();
-        let ended = catch_unwind(AssertUnwindSafe(|| verdict(&spec, &policy, &line))).is_ok();
+        let ended = catch_unwind(AssertUnwindSafe(|| judged(&line, &rules))).is_ok();
         let took = start.elapsed();
         if !ended {
             panics += 1;

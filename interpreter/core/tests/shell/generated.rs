@@ -1,22 +1,7 @@
 //! Lines made from pieces of the grammar, the same for the same seed. They are harmless: their programs are stubs, and
 //! they write to files of their own directory only.
 
-/// A small generator of numbers (splitmix64); how even they are does not matter here.
-struct Dice(u64);
-
-impl Dice {
-    fn roll(&mut self, below: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        usize::try_from((mixed ^ (mixed >> 31)) % below.max(1) as u64).unwrap()
-    }
-
-    fn pick<'t>(&mut self, of: &[&'t str]) -> &'t str {
-        of[self.roll(of.len())]
-    }
-}
+use crate::pieces::Dice;
 
 /// Returns that many lines.
 pub(crate) fn lines(seed: u64, count: usize) -> Vec<String> {

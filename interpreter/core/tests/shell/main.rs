@@ -6,13 +6,15 @@
 
 mod bash;
 mod generated;
+mod pieces;
 mod robust;
 mod verdict;
 
 use bash::Bash;
 use lembas_core::spec::Decision;
+use serde_json::json;
 use std::{collections::BTreeSet, sync::Mutex, thread};
-use verdict::decided;
+use verdict::judged;
 
 /// How many lines are made from pieces of the grammar, and from which seed.
 const GENERATED: (usize, u64) = (300, 1);
@@ -74,4 +76,20 @@ fn generated_lines() {
     let (count, seed) = GENERATED;
     let lines = generated::lines(seed, count).into_iter();
     check(lines.map(|line| Entry { line, may_ask: true }).collect());
+}
+
+/// Returns the decision about a line where the program of that name is denied.
+fn decided(line: &str, name: &str) -> Decision {
+    let pattern: String = name.chars().flat_map(literal).collect();
+    judged(line, &json!({ "bash": { "*": "allow", format!("{pattern} *"): "deny" } })).decision
+}
+
+/// A sign of a name in a pattern; a blank is shown there by its sign.
+fn literal(sign: char) -> Vec<char> {
+    match sign {
+        ' ' => vec!['␠'],
+        '\t' => vec!['␉'],
+        '*' | '?' | '\\' => vec!['\\', sign],
+        _ => vec![sign],
+    }
 }

@@ -1,8 +1,7 @@
-//! What becomes of a line where one program is denied and all others are allowed, in the mode that asks least.
+//! What becomes of a line by some rules, in the mode that asks least. The tests and the run of a million lines share it.
 
 use lembas_core::permission::{self, Call, Disk, Layer, Policy, Scope, Verdict, World};
-use lembas_core::spec::{self, Decision, Spec};
-use serde_json::json;
+use lembas_core::spec::{self, Spec};
 use std::path::Path;
 use std::sync::LazyLock;
 
@@ -33,20 +32,4 @@ pub(crate) fn judged(line: &str, rules: &serde_json::Value) -> Verdict {
         ..Call::default()
     };
     permission::judge(&SPEC, &policy, world, &call)
-}
-
-/// Returns the decision about a line where the program of that name is denied.
-pub(crate) fn decided(line: &str, name: &str) -> Decision {
-    let pattern: String = name.chars().flat_map(literal).collect();
-    judged(line, &json!({ "bash": { "*": "allow", format!("{pattern} *"): "deny" } })).decision
-}
-
-/// A sign of a name in a pattern; a blank is shown there by its sign.
-fn literal(sign: char) -> Vec<char> {
-    match sign {
-        ' ' => vec!['␠'],
-        '\t' => vec!['␉'],
-        '*' | '?' | '\\' => vec!['\\', sign],
-        _ => vec![sign],
-    }
 }
