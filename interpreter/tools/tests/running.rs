@@ -1,0 +1,122 @@
+//! What `bash` runs, says and ends.
+
+use super::*;
+
+fn running(text: &str) -> bool {
+    let found = std::process::Command::new("pgrep").args(["-f", text]).output().unwrap();
+    !found.stdout.is_empty()
+}
+
+#[test]
+fn output_and_code() {
+    let project = Project::new(&[("sub/a.txt", "")]);
+    project.check(Tool::Bash, args!("command": "echo out; echo err >&2"), "out\nerr");
+    project.fails(Tool::Bash, args!("command": "echo out; exit 7"), "out\n[exit code 7]");
+    project.check(Tool::Bash, args!("command": "true"), "[no output, exit code 0]");
+    project.check(Tool::Bash, args!("command": "ls", "workdir": "sub"), "a.txt");
+    project.check(Tool::Bash, args!("command": "cat; echo after"), "after");
+    project.check(
+        Tool::Bash,
+        args!("command": "echo $GIT_TERMINAL_PROMPT $PAGER $GIT_EDITOR"),
+        "0 cat false",
+    );
+    project.fails(Tool::Bash, args!("command": "kill -9 $$"), "[ended by signal 9]");
+    project.fails(
+        Tool::Bash,
+        args!("command": "true", "workdir": "none"),
+        "There is no directory none to run in.",
+    );
+    project.check(
+        Tool::Bash,
+        args!("command": "printf '\\033[1mb\\033[0m\\n 1%%\\r100%%\\n'"),
+        "b\n100%",
+    );
+    assert!(
+        project
+            .call(Tool::Bash, args!("command": "no-such-program-x"))
+            .text
+            .ends_with("not found\n[exit code 127]")
+    );
+    assert!(
+        project.call(Tool::Bash, args!("command": "echo hi < /dev/tty")).text.contains("/dev/tty")
+    );
+}
+
+#[test]
+fn long_output_keeps_both_ends() {
+    let project = Project::new(&[]);
+    let found = project.call(Tool::Bash, args!("command": "seq 1 200000; echo TAIL"));
+    assert!(found.text.starts_with("1\n2\n") && found.text.ends_with("200000\nTAIL"));
+    assert!(found.text.len() < 28_200 && found.text.contains("bytes left out here]"));
+}
+
+#[test]
+fn what_is_left_behind_does_not_hold_the_call() {
+    let project = Project::new(&[]);
+    for command in [
+        "sleep 4711.5 & echo up",
+        "sleep 4711.5 </dev/null >/dev/null & echo up",
+        "(while :; do echo up; sleep 0.1; done) & echo up; true 4711.5",
+    ] {
+        let began = Instant::now();
+        let found = project.call(Tool::Bash, args!("command": command, "timeout_ms": 60000));
+        assert!(!found.error && found.text.starts_with("up"), "{}", found.text);
+        assert!(began.elapsed() < Duration::from_secs(30));
+    }
+    assert!(!running("sleep 4711.5"));
+}
+
+#[test]
+fn time_over_ends_the_whole_group() {
+    let project = Project::new(&[]);
+    let found = project.call(
+        Tool::Bash,
+        args!("command": "echo made; bash -c 'sleep 4712.5 & sleep 4712.5'", "timeout_ms": 300),
+    );
+    assert!(
+        found.error && found.text.starts_with("made\n[timed out after 300 ms"),
+        "{}",
+        found.text
+    );
+    project.call(
+        Tool::Bash,
+        args!("command": "trap '' TERM; sleep 4712.5 & wait; sleep 4712.5", "timeout_ms": 300),
+    );
+    assert!(!running("sleep 4712.5"));
+}
+
+#[test]
+fn a_stop_ends_the_whole_group() {
+    let project = Project::new(&[]);
+    let stop = CancellationToken::new();
+    let later = stop.clone();
+    std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_millis(200));
+        later.cancel();
+    });
+    let found = project.call_until(Tool::Bash, args!("command": "echo made; sleep 4713.5"), &stop);
+    assert_eq!((found.text.as_str(), found.error), ("made\n[stopped by the user]", true));
+    assert!(!running("sleep 4713.5"));
+}
+
+#[test]
+fn a_dropped_call_takes_its_group_along() {
+    let project = Project::new(&[]);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let stop = CancellationToken::new();
+    runtime.block_on(async {
+        let args = args!("command": "sleep 4714.5; true");
+        let grant = project.grant(Tool::Bash, &args, &stop);
+        let call = project.tools.run(Tool::Bash, &grant, args);
+        assert!(tokio::time::timeout(Duration::from_millis(300), call).await.is_err());
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    });
+    assert!(!running("sleep 4714.5"));
+}
+
+#[test]
+fn a_group_that_interrupts_itself_does_not_reach_here() {
+    let project = Project::new(&[]);
+    project.call(Tool::Bash, args!("command": "kill -INT 0; echo tail"));
+    project.check(Tool::Bash, args!("command": "echo alive"), "alive");
+}
