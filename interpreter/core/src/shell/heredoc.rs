@@ -22,6 +22,7 @@ impl Reader<'_, '_> {
     pub(super) fn newline(&mut self) {
         self.bump_raw();
         for pending in std::mem::take(&mut self.pending) {
+            let start = self.base + self.at;
             let (body, ended) = self.document_body(&pending);
             if !ended {
                 self.out.unseen(Unseen::Unended);
@@ -29,7 +30,7 @@ impl Reader<'_, '_> {
             let document = if pending.literal {
                 Document { text: body, known: true, ..Document::default() }
             } else {
-                self.expanded(&body)
+                self.expanded(&body, start)
             };
             if let Some(slot) = self.out.line.documents.get_mut(pending.document) {
                 *slot = document;
@@ -69,8 +70,8 @@ impl Reader<'_, '_> {
         }
     }
 
-    fn expanded(&mut self, body: &str) -> Document {
-        let base = self.base + self.at;
+    /// Expands a body that begins at `base` in the line.
+    fn expanded(&mut self, body: &str, base: usize) -> Document {
         let mut atoms = Atoms::default();
         self.deeper(|outer| {
             let mut inner = Reader::new(body, base, outer.out);

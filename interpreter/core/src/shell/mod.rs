@@ -42,7 +42,8 @@ pub struct Line {
 /// A simple command, or the redirects of a compound one (then without words).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Command {
-    /// Where it stands in the line, in bytes.
+    /// Where it stands in the line, in bytes; in the body of a here-document, counted from the body's start without the
+    /// tabs and backslashes that are no part of it. Past the end only where [`Line::unseen`] has a reason.
     pub span: Range<usize>,
     /// Assignments in front of it.
     pub assignments: Vec<Assignment>,

@@ -212,6 +212,22 @@ fn pipes() {
 }
 
 #[test]
+fn commands_say_where_they_stand() {
+    for (line, expected) in [
+        ("a; b c", ["a", "b c"]),
+        ("cat <<E\nx $(b)\nE\n", ["cat <<E", "b"]),
+        ("echo $(b c)", ["b c", "echo $(b c)"]),
+    ] {
+        let read = read(line, &LIMITS);
+        let mut parts: Vec<_> = read.commands.iter().map(|each| &line[each.span.clone()]).collect();
+        let mut expected = expected;
+        parts.sort_unstable();
+        expected.sort_unstable();
+        assert_eq!(parts, expected, "{line:?}");
+    }
+}
+
+#[test]
 fn hostile_sizes_are_refused_quickly() {
     for line in [
         "(".repeat(60000),

@@ -35,10 +35,16 @@ fn all() -> Vec<&'static str> {
     [GRAMMAR.as_slice(), &RUNNERS].concat()
 }
 
-/// Reads and judges a line; what comes of it is no larger than the limits say.
+/// Reads and judges a line; what comes of it lies in the line, and is no larger than the limits say.
 fn check(line: &str) {
     let limits = &*LIMITS;
     let read = shell::read(line, limits);
+    if read.unseen.is_empty() {
+        let inside = |command: &shell::Command| {
+            command.span.start <= command.span.end && command.span.end <= line.len()
+        };
+        assert!(read.commands.iter().all(inside), "{read:?} of {line:?}");
+    }
     let pieces = |word: &shell::Word| word.pieces.iter().map(length).sum::<usize>();
     let made: usize = read.commands.iter().flat_map(|command| &command.words).map(pieces).sum();
     let most = 2 * (limits.max_expanded + limits.max_bytes);
