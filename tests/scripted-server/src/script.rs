@@ -34,6 +34,12 @@ impl Script {
         Some(Picked { index, number: self.given })
     }
 
+    /// Counts a reply that was made for its request.
+    pub(crate) fn made(&mut self) -> Picked {
+        self.given += 1;
+        Picked { index: self.given - 1, number: self.given }
+    }
+
     /// Returns which replies were never given, those that repeat left out.
     pub(crate) fn unused(&self, replies: &[Reply]) -> Vec<usize> {
         let unused =

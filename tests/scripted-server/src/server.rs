@@ -1,11 +1,15 @@
 //! The server: a thread with a listener on 127.0.0.1, and the answers to what comes in.
 //! What is said is in the scenario; this file only moves it.
 
+use crate::dialect::Asked;
 use crate::http::{self, Incoming};
 use crate::plan::{self, Act, Plan};
 use crate::record::{How, Record, Request, Verdict};
-use crate::scenario::{Cut, Scenario};
-use crate::script::Script;
+use crate::scenario::{Cut, Reply, Scenario};
+use crate::script::{Picked, Script};
+use serde_json::Value;
+use std::borrow::Cow;
+use std::fmt;
 use std::fs::File;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -31,7 +35,20 @@ impl Server {
     /// # Errors
     /// If the port cannot be opened or the thread not started.
     pub fn start(scenario: Scenario) -> io::Result<Server> {
-        Server::launch(scenario, 0, Record::new(None, true))
+        Server::launch(scenario, None, 0, Record::new(None, true))
+    }
+
+    /// Starts a server for tests whose replies are made when they are asked for: `author` is given the body of each
+    /// request for a reply and may take its time. Without a reply the request is an unexpected one.
+    ///
+    /// # Errors
+    /// As for `start`.
+    pub fn start_authored(
+        scenario: Scenario,
+        author: impl FnMut(&Value) -> Option<Reply> + Send + 'static,
+    ) -> io::Result<Server> {
+        let author = Author(Mutex::new(Box::new(author)));
+        Server::launch(scenario, Some(author), 0, Record::new(None, true))
     }
 
     /// Starts a server that runs for long: on a port (0: a free one), with a log, keeping no bodies.
@@ -39,15 +56,20 @@ impl Server {
     /// # Errors
     /// If the port cannot be opened or the thread not started.
     pub fn start_logging(scenario: Scenario, port: u16, log: Option<File>) -> io::Result<Server> {
-        Server::launch(scenario, port, Record::new(log, false))
+        Server::launch(scenario, None, port, Record::new(log, false))
     }
 
-    fn launch(scenario: Scenario, port: u16, record: Record) -> io::Result<Server> {
+    fn launch(
+        scenario: Scenario,
+        author: Option<Author>,
+        port: u16,
+        record: Record,
+    ) -> io::Result<Server> {
         let listener = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, port))?;
         listener.set_nonblocking(true)?;
         let address = listener.local_addr()?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let shared = Arc::new(Shared { scenario, script: Mutex::default(), record });
+        let shared = Arc::new(Shared { scenario, author, script: Mutex::default(), record });
         let (stop, stopped) = oneshot::channel();
         let served = Arc::clone(&shared);
         let run = move || {
@@ -135,9 +157,28 @@ impl Drop for Server {
     }
 }
 
+/// Makes replies when they are asked for.
+struct Author(Mutex<Box<Write>>);
+
+/// Returns the reply to a request's body.
+type Write = dyn FnMut(&Value) -> Option<Reply> + Send;
+
+impl Author {
+    fn reply(&self, body: &Value) -> Option<Reply> {
+        (self.0.lock().unwrap_or_else(PoisonError::into_inner))(body)
+    }
+}
+
+impl fmt::Debug for Author {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Author")
+    }
+}
+
 #[derive(Debug)]
 struct Shared {
     scenario: Scenario,
+    author: Option<Author>,
     script: Mutex<Script>,
     record: Record,
 }
@@ -205,24 +246,31 @@ impl Shared {
             let plan = self.refusal(400, &why, request.close);
             return (Verdict::Violation(why), plan);
         }
-        let asked = dialect.asked(&serde_json::from_slice(&request.body).unwrap_or_default());
-        let replies = &self.scenario.replies;
-        let picked =
-            self.script.lock().unwrap_or_else(PoisonError::into_inner).pick(replies, &asked);
-        let found =
-            picked.and_then(|picked| replies.get(picked.index).map(|reply| (picked, reply)));
-        let Some((picked, reply)) = found else {
+        let body = serde_json::from_slice(&request.body).unwrap_or_default();
+        let asked = dialect.asked(&body);
+        let Some((picked, reply)) = self.pick(&body, &asked) else {
             let why = format!(
                 "the scenario has no reply left for this request; it has {} in all",
-                replies.len()
+                self.scenario.replies.len()
             );
             let plan = self.refusal(500, &why, request.close);
             return (Verdict::Unexpected(why), plan);
         };
         (
             Verdict::Reply(picked.index),
-            plan::reply(self.scenario.dialect, reply, picked.number, &asked, request.close),
+            plan::reply(self.scenario.dialect, &reply, picked.number, &asked, request.close),
         )
+    }
+
+    fn pick(&self, body: &Value, asked: &Asked) -> Option<(Picked, Cow<'_, Reply>)> {
+        let mut script = self.script.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(author) = &self.author {
+            let reply = author.reply(body)?;
+            return Some((script.made(), Cow::Owned(reply)));
+        }
+        let picked = script.pick(&self.scenario.replies, asked)?;
+        let reply = self.scenario.replies.get(picked.index)?;
+        Some((picked, Cow::Borrowed(reply)))
     }
 
     fn refusal(&self, status: u16, why: &str, close: bool) -> Plan {
