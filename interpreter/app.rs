@@ -9,6 +9,7 @@ use crate::{
     config::{
         connections::Connection,
         key::key,
+        learned::{Learned, Lesson},
         refs::{Choice, resolve},
         secret::Secret,
     },
@@ -24,7 +25,8 @@ use lembas_core::{
     message::{Message, Role},
     permission::Layer,
     prompt,
-    spec::{self, Files, Limits, PromptFacts, Spec, Tool, ToolSpec},
+    repair::Repairs,
+    spec::{self, Files, Fix, Limits, PromptFacts, Spec, Tool, ToolSpec},
     stream::Context,
 };
 use serde_json::json;
@@ -209,6 +211,8 @@ impl<'s> Session<'s> {
             effort: None,
             vision: false,
             context: Context { model: model.clone(), ..Context::default() },
+            repairs: Repairs::default(),
+            learned: None,
             wire: Wire::Replay(recording),
             recorder: None,
             secrets: Vec::new(),
@@ -217,7 +221,7 @@ impl<'s> Session<'s> {
         Ok(Chosen { provider, reference, vision: false, tools: true })
     }
 
-    async fn connected(&self, limits: &Limits) -> Result<Chosen<'s>, Stop> {
+    async fn connected(&mut self, limits: &Limits) -> Result<Chosen<'s>, Stop> {
         let config = &self.setting.loaded.config;
         let wanted = self.options.model.as_deref().or(config.model.as_deref());
         let choice = resolve(wanted, &self.setting.loaded.connections).map_err(Stop::usage)?;
@@ -227,7 +231,14 @@ impl<'s> Session<'s> {
             Stop::usage(format!("This program speaks no dialect {:?}.", connection.dialect))
         })?;
         let (target, secrets) = target(connection, &model.id, dialect.file, limits).await?;
-        let (vision, tools) = (model.vision.unwrap_or(false), model.tools.unwrap_or(true));
+        let learned =
+            Learned::new(&self.setting.paths, reference.clone(), connection.base_url.clone());
+        let Lesson { context, repairs } = learned.lesson().unwrap_or_else(|problem| {
+            self.warnings.push(problem.to_string());
+            Lesson::default()
+        });
+        let vision = model.vision.unwrap_or(false) && !repairs.has(Fix::DropImages);
+        let tools = model.tools.unwrap_or(true);
         let provider = Provider {
             spec: self.spec,
             dialect,
@@ -238,11 +249,13 @@ impl<'s> Session<'s> {
             vision,
             context: Context {
                 model: model.id.clone(),
-                context_window: model.context,
+                context_window: model.context.or(context),
                 max_output_tokens: model.max_output,
                 ..Context::default()
             },
             model: model.id,
+            repairs,
+            learned: Some(learned),
             wire: Wire::Live(Box::new(Live::new(target).map_err(Stop::internal)?)),
             recorder: None,
             secrets,

@@ -8,6 +8,7 @@ pub(crate) mod fill;
 pub(crate) mod hardline;
 pub(crate) mod kept;
 pub(crate) mod key;
+pub(crate) mod learned;
 pub(crate) mod load;
 pub(crate) mod paths;
 pub(crate) mod place;

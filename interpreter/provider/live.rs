@@ -65,12 +65,9 @@ impl Live {
             Ok(Err(error)) => return Err(self.unreachable(&error)),
             Err(_) => return Err(stalled(self.target.idle)),
         };
-        let headers = response.headers().iter().map(|(name, value)| {
-            (name.as_str().to_string(), String::from_utf8_lossy(value.as_bytes()).into_owned())
-        });
         Ok(Opened {
             status: response.status().as_u16(),
-            headers: headers.collect(),
+            headers: headers(&response),
             body: Body::Live(Box::new(response), self.target.idle),
         })
     }
@@ -98,6 +95,23 @@ impl Live {
         let message = format!("{what} to {}: {}{hint}", self.target.url, cause(error));
         failed(kind, retry, message)
     }
+}
+
+/// Returns the headers of a reply, names in lower case. A server that does not say what time it is there gets ours: a wait
+/// until some date is counted from it.
+fn headers(response: &reqwest::Response) -> Vec<(String, String)> {
+    let text = |value: &reqwest::header::HeaderValue| {
+        String::from_utf8_lossy(value.as_bytes()).into_owned()
+    };
+    let headers = response.headers().iter();
+    let mut headers: Vec<(String, String)> =
+        headers.map(|(name, value)| (name.as_str().to_string(), text(value))).collect();
+    if !headers.iter().any(|(name, _)| name == "date") {
+        let now = jiff::fmt::rfc2822::DateTimePrinter::new();
+        let now = now.timestamp_to_rfc9110_string(&jiff::Timestamp::now());
+        headers.extend(now.map(|now| ("date".to_string(), now)));
+    }
+    headers
 }
 
 /// Returns the failure of a transfer that broke.

@@ -2,6 +2,7 @@
 
 mod live;
 mod record;
+mod repair;
 mod replay;
 mod reply;
 mod retry;

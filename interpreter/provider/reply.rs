@@ -1,17 +1,21 @@
 //! One reply of a model, from the request to the finished message, with the tries it takes.
 
-use super::{Body, Opened, Recorder, Retries, Wire, failed};
-use crate::config::secret::{Secret, redact};
+use super::{Body, Opened, Recorder, Retries, Wire, failed, repair::Mended};
+use crate::config::{
+    learned::Learned,
+    secret::{Secret, redact},
+};
 use lembas_core::{
     dialect::{self, Spoken},
     event::{Event, Failure},
     message::Message,
     prompt::ToolDefinition,
+    repair::{Mending, Repairs},
     spec::Spec,
     stream::{Assembled, Assembly, Context, Ending, Reply},
 };
 use serde_json::Map;
-use std::borrow::Cow;
+use std::{borrow::Cow, time::Duration};
 use tokio_util::sync::CancellationToken;
 
 /// A model that can be asked.
@@ -34,6 +38,10 @@ pub(crate) struct Provider<'s> {
     pub(crate) vision: bool,
     /// What is known of the model and of each request.
     pub(crate) context: Context,
+    /// What the server has refused, and what is done about it.
+    pub(crate) repairs: Repairs,
+    /// Where that is kept for later runs, if it is.
+    pub(crate) learned: Option<Learned>,
     /// Where replies come from.
     pub(crate) wire: Wire,
     /// Where they are kept, if they are.
@@ -71,9 +79,9 @@ impl Provider<'_> {
         cancel: &CancellationToken,
         see: &mut (dyn FnMut(Seen<'_>) + Send),
     ) -> Result<Assembled, Box<Failure>> {
-        let body = self.request(ask)?;
-        let limits = &self.spec.limits.retry;
-        let mut retries = Retries::new(limits);
+        let mut body = self.request(ask)?;
+        let mut retries = Retries::new(&self.spec.limits.retry);
+        let mut mended = Mended::default();
         loop {
             let mut draft = Assembly::default();
             let tried = tokio::select! {
@@ -85,19 +93,26 @@ impl Provider<'_> {
                 self.close(true, see);
                 return Ok(draft.stopped());
             };
-            let Err(failure) = tried else { return Ok(draft.done()) };
-            let Some(pause) = retries.next(&failure) else {
-                return Err(self.named(&failure));
+            let Err(failure) = tried else {
+                self.keep(&mended, see);
+                return Ok(draft.done());
+            };
+            self.learn_window(&failure, see);
+            let (about, how, pause) = match self.mend(&mut mended, &failure, ask, &body) {
+                Some((words, next)) => {
+                    body = next;
+                    ("repair", format!("({words})"), Duration::ZERO)
+                }
+                None => match retries.next(&failure) {
+                    Some(pause) => ("retry", format!("in {} s", pause.as_secs_f64()), pause),
+                    None => return Err(self.named(&failure)),
+                },
             };
             if draft.shown() {
                 see(Seen::Retract);
             }
-            let text = format!(
-                "{}; asking again in {} s",
-                self.named(&failure).message,
-                pause.as_secs_f64()
-            );
-            see(Seen::Event(&Event::Notice { about: "retry".into(), text }));
+            let text = format!("{}; asking again {how}", self.named(&failure).message);
+            see(Seen::Event(&Event::Notice { about: about.into(), text }));
             tokio::select! {
                 () = cancel.cancelled() => return Ok(Assembled::default()),
                 () = tokio::time::sleep(pause) => {}
@@ -105,7 +120,7 @@ impl Provider<'_> {
         }
     }
 
-    fn request(&self, ask: &Ask<'_>) -> Result<String, Box<Failure>> {
+    pub(super) fn request(&self, ask: &Ask<'_>) -> Result<String, Box<Failure>> {
         let request = dialect::Ask {
             model: &self.model,
             host: &self.host,
@@ -118,6 +133,7 @@ impl Provider<'_> {
             sends_reasoning: false,
             vision: self.vision,
             extra: &Map::new(),
+            mending: Mending { limits: &self.spec.limits.repair, repairs: &self.repairs },
         };
         self.dialect.request(&self.spec.quirks, &request).map_err(|error| {
             failed("bad_request", "no", format!("the request could not be written: {error}"))

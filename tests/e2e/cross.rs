@@ -5,6 +5,7 @@ use lembas_core::dialect::{Ask, Spoken};
 use lembas_core::event::{Event, Finish};
 use lembas_core::message::{Image, Message, Part, Role, ToolResult};
 use lembas_core::prompt::ToolDefinition;
+use lembas_core::repair::{Mending, Repairs};
 use lembas_core::spec::{Spec, packed};
 use lembas_core::stream::{Assembled, Assembly, Context, Ending, Reply as Reading};
 use lembas_scripted_server::{Dialect, Reply, Scenario, Server, Step};
@@ -94,6 +95,7 @@ impl Conversation {
             sends_reasoning: false,
             vision: true,
             extra: &Map::new(),
+            mending: Mending { limits: &self.spec.limits.repair, repairs: &Repairs::default() },
         };
         let body = spoken.request(&self.spec.quirks, &ask).unwrap();
         let (_, server) = self.servers.iter().find(|(known, _)| *known == dialect).unwrap();

@@ -23,6 +23,8 @@ mod process;
 #[cfg(test)]
 mod program;
 #[cfg(test)]
+mod repairs;
+#[cfg(test)]
 mod replay;
 #[cfg(test)]
 mod rules;

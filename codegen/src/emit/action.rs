@@ -17,6 +17,9 @@ pub(super) fn emit(out: &mut String, rules: &Value) {
     }
     line(out, "}");
     out.push_str(&structs);
+    let fixes = actions["fail"]["properties"]["fix"]["enum"].as_array();
+    let fixes: Vec<&str> = fixes.into_iter().flatten().filter_map(Value::as_str).collect();
+    super::names::emit(out, "Fix", "A repair of a request that a server refused.", &fixes);
 }
 
 fn rust_type(name: &str, schema: &Value, structs: &mut String) -> String {

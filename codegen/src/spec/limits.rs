@@ -24,6 +24,8 @@ pub struct Limits {
     pub refused_steps: u32,
     /// How a failed request is made again.
     pub retry: Retry,
+    /// What a refused request is mended by.
+    pub repair: RepairLimits,
     /// How long a server may take.
     pub server: ServerLimits,
     /// Numbers of `lembas run`.
@@ -88,6 +90,26 @@ pub struct Retry {
     pub most_ms: u64,
     /// Most milliseconds of a wait the server asked for; a longer one is told, not slept.
     pub longest_ms: u64,
+}
+
+/// What a request is changed by when a server refuses it for a reason that can be mended.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RepairLimits {
+    /// Words for a reasoning effort, least first.
+    pub efforts: Vec<String>,
+    /// Those of them that turn reasoning off.
+    pub no_effort: Vec<String>,
+    /// A pattern for ids of calls that the strictest servers take.
+    pub call_ids: String,
+    /// The keys of a tool's schema that every server takes.
+    pub schema_keys: Vec<String>,
+    /// What stands in for a message of the person's where there is none.
+    pub no_user: String,
+    /// What stands in for an image that is larger than the server takes.
+    pub large_image: String,
+    /// Repairs that later runs begin with.
+    pub learned: Vec<String>,
 }
 
 /// How long a server may take.

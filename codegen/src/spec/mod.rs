@@ -22,7 +22,7 @@ pub use dialect::{
 pub use entries::Entries;
 pub use limits::{
     BashLimits, Budgets, EditLimits, GrepLimits, Limits, ListLimits, PathLimits, ProjectFiles,
-    ReadLimits, Retry, RunLimits, SeenLimits, ServerLimits, StreamLimits, ToolLimits,
+    ReadLimits, RepairLimits, Retry, RunLimits, SeenLimits, ServerLimits, StreamLimits, ToolLimits,
 };
 pub use matcher::{Fold, Matcher};
 pub use mode::{MODES, Mode, ModeRow};

@@ -1,10 +1,13 @@
 //! `request`: the body that a conversation becomes in a dialect: `{"dialect", "model"?, "host"?, "messages", "tools"?, …}` to
-//! the body as JSON. What grows is checked too: the bytes of every beginning of the conversation stay the same.
+//! the body as JSON. With `refusals`, answers of a server that came before, it is the request as they mend it.
 
 use lembas_core::dialect::{Ask, Spoken};
+use lembas_core::event::Failure;
 use lembas_core::message::Message;
 use lembas_core::prompt::ToolDefinition;
+use lembas_core::repair::{Mending, Refused, Repairs};
 use lembas_core::spec::Spec;
+use lembas_core::stream::{Assembly, Context, Ending, Reply};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -33,6 +36,15 @@ struct Question {
     vision: bool,
     #[serde(default)]
     extra: Map<String, Value>,
+    #[serde(default)]
+    refusals: Vec<Refusal>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Refusal {
+    status: u16,
+    body: Value,
 }
 
 #[derive(Deserialize)]
@@ -67,7 +79,14 @@ pub(crate) fn answer(spec: &Spec, input: &Value) -> Result<Value, String> {
             parameters: tool.parameters.clone(),
         })
         .collect();
+    let limits = &spec.limits.repair;
+    let mut repairs = Repairs::default();
+    let refused = Refused { effort: question.effort.as_deref(), messages: question.messages.len() };
+    for refusal in &question.refusals {
+        let _ = repairs.mend(limits, &failure(spec, dialect, refusal)?, refused);
+    }
     let ask = Ask {
+        mending: Mending { limits, repairs: &repairs },
         model: &question.model,
         host: &question.host,
         messages: &question.messages,
@@ -82,4 +101,16 @@ pub(crate) fn answer(spec: &Spec, input: &Value) -> Result<Value, String> {
     };
     let body = dialect.request(&spec.quirks, &ask).map_err(|error| error.to_string())?;
     serde_json::from_str(&body).map_err(|error| format!("the body is not JSON: {error}"))
+}
+
+/// Returns what a refusal means.
+fn failure(spec: &Spec, dialect: Spoken<'_>, refusal: &Refusal) -> Result<Failure, String> {
+    let (context, mut events) = (Context::default(), Vec::new());
+    let mut reply = Reply::new(spec, dialect, &context);
+    reply.status(refusal.status, std::iter::empty());
+    reply.push(refusal.body.to_string().as_bytes(), &mut events);
+    reply.end(&Ending::Complete, &mut events);
+    let mut assembly = Assembly::default();
+    events.iter().for_each(|event| assembly.take(event));
+    assembly.failure().map(|failure| *failure).ok_or_else(|| "that is no refusal".into())
 }

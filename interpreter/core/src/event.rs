@@ -122,6 +122,9 @@ pub struct Failure {
     /// A limit read from the server's words (tokens, bytes).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<u64>,
+    /// The window, where `limit` is what this prompt leaves of it.
+    #[serde(skip)]
+    pub window: Option<u64>,
     /// How much was used, read from the server's words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub used: Option<u64>,

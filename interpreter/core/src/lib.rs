@@ -15,6 +15,7 @@ pub mod permission;
 pub mod prompt;
 mod prose;
 pub mod quirk;
+pub mod repair;
 pub mod say;
 pub mod schema;
 pub mod shell;

@@ -83,6 +83,7 @@ pub fn failure(rule: &Rule, fail: Fail, record: &dyn Record) -> Option<Failure> 
         retry: fail.retry,
         fix: fail.fix,
         limit: limit.or_else(|| fail.limit.as_ref().and_then(fact)),
+        window: number("window"),
         used: number("used"),
         allowed: groups.get("allowed").map(|text| words(text)),
         param: groups.get("param").cloned().or(fail.param),

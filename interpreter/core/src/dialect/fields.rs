@@ -34,6 +34,7 @@ pub(super) fn fields(
         }
     }
     apply_quirks(rules, dialect, ask, &mut fields);
+    repair(ask, &mut fields);
     if let (Some(budget), Some(most)) = (&names.budget, most) {
         keep_below(budget, most, &mut fields);
     }
@@ -53,6 +54,29 @@ fn share(whole: u64, part: f64) -> u64 {
     (whole as f64 * part) as u64
 }
 
+/// Renames and leaves out what the server has refused by name, wherever it stands. Names are found in any case.
+fn repair(ask: &Ask<'_>, fields: &mut Map<String, Value>) {
+    let repairs = ask.mending.repairs;
+    for (from, to) in &repairs.renamed {
+        if let Some(value) = fields.shift_remove(from) {
+            fields.insert(to.clone(), value);
+        }
+    }
+    for path in &repairs.dropped {
+        let name = path.rsplit('.').next().unwrap_or(path);
+        let _ = take_out(fields, path) || take_out(fields, name);
+    }
+}
+
+/// Takes a field out of an object or, where it has none of that name, out of the objects in it; tools keep what they have.
+fn take_out(fields: &mut Map<String, Value>, name: &str) -> bool {
+    if let Some(key) = fields.keys().find(|key| key.eq_ignore_ascii_case(name)).cloned() {
+        return fields.shift_remove(&key).is_some();
+    }
+    let mut inner = fields.iter_mut().filter(|(key, _)| *key != "tools");
+    inner.any(|(_, value)| value.as_object_mut().is_some_and(|inner| take_out(inner, name)))
+}
+
 /// Lowers a number that must stay below the output limit, or leaves its field out where that leaves no room.
 fn keep_below(budget: &Budget, most: u64, fields: &mut Map<String, Value>) {
     let Some(field) = fields.get_mut(&budget.field) else { return };
@@ -67,8 +91,9 @@ fn keep_below(budget: &Budget, most: u64, fields: &mut Map<String, Value>) {
 /// Returns whether a quirk leaves a field out that stands elsewhere than at the top.
 pub(super) fn dropped(rules: &[Rule], dialect: &Dialect, ask: &Ask<'_>, field: &str) -> bool {
     let facts = request_facts(dialect, ask);
-    quirk::hits(rules, "request", &facts)
-        .any(|(_, action)| matches!(action, Action::DropField(name) if name == field))
+    ask.mending.repairs.dropped.contains(field)
+        || quirk::hits(rules, "request", &facts)
+            .any(|(_, action)| matches!(action, Action::DropField(name) if name == field))
 }
 
 /// Returns the body of a request: the fields, and the conversation as the last of them, under a name no field may take.

@@ -3,7 +3,7 @@
 
 use super::{Ask, request_facts};
 use crate::quirk;
-use crate::spec::{Action, Dialect, Rule};
+use crate::spec::{Action, Dialect, Fix, Rule};
 use lembas_codegen::when::Pattern;
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -28,7 +28,9 @@ impl Ids {
                 Action::CallIds(pattern) => Some(pattern),
                 _ => None,
             });
-        let pattern = of_server.or_else(|| dialect.request.call_ids.clone());
+        let strict = ask.mending.repairs.has(Fix::ToolIds);
+        let strict = strict.then(|| ask.mending.limits.call_ids.clone());
+        let pattern = strict.or(of_server).or_else(|| dialect.request.call_ids.clone());
         Ids { pattern: pattern.and_then(|text| Pattern::new(&text).ok()), given: HashSet::new() }
     }
 

@@ -9,12 +9,14 @@ mod object_root;
 mod ollama;
 mod openai_chat;
 mod openapi;
+mod repaired;
 mod responses;
 
 use crate::message::Message;
 use crate::prompt::ToolDefinition;
 use crate::quirk;
-use crate::spec::{Action, Dialect, DialectName, RequestFacts, Rule, Spec};
+use crate::repair::Mending;
+use crate::spec::{Action, Dialect, DialectName, Fix, RequestFacts, Rule, Spec};
 use serde_json::{Map, Value};
 
 /// A dialect of a spec that this build speaks. What writes or reads it matches on the name, so that a dialect file
@@ -38,6 +40,17 @@ impl<'s> Spoken<'s> {
     /// # Errors
     /// None that valid text can cause; the serializer's words are passed on rather than hidden.
     pub fn request(&self, rules: &[Rule], ask: &Ask<'_>) -> Result<String, serde_json::Error> {
+        let repairs = ask.mending.repairs;
+        let (messages, tools) = (repaired::messages(ask), repaired::tools(ask));
+        let ask = &Ask {
+            messages: &messages,
+            tools: &tools,
+            effort: repairs.effort(ask.effort),
+            max_output: lower(ask.max_output, repairs.max_output),
+            sends_reasoning: ask.sends_reasoning || repairs.has(Fix::SendReasoning),
+            vision: ask.vision && !repairs.has(Fix::DropImages),
+            ..*ask
+        };
         match self.name {
             DialectName::Anthropic => anthropic::request(rules, self.file, ask),
             DialectName::Gemini => gemini::request(rules, self.file, ask),
@@ -73,6 +86,13 @@ pub struct Ask<'a> {
     pub vision: bool,
     /// Fields of the connection's own, sent as they are; they win over everything but the messages.
     pub extra: &'a Map<String, Value>,
+    /// What the server has refused before, and what is done about it.
+    pub mending: Mending<'a>,
+}
+
+/// The lower of two limits, as far as there are any.
+fn lower(one: Option<u64>, other: Option<u64>) -> Option<u64> {
+    one.into_iter().chain(other).min()
 }
 
 /// What quirks about requests can ask.

@@ -19,6 +19,11 @@ impl<'a> Known<'a> {
     pub(super) fn of(names: &'a RequestNames) -> Known<'a> {
         Known { keys: &names.schema_keys, formats: &names.schema_formats }
     }
+
+    /// Returns a wire that knows these keys and no format.
+    pub(super) fn plain(keys: &'a [String]) -> Known<'a> {
+        Known { keys, formats: &[] }
+    }
 }
 
 /// Returns the parameters, or nothing for a function that has none.

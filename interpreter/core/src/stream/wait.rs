@@ -46,13 +46,14 @@ fn scaled(number: &str, by: f64) -> Option<u64> {
     (value.is_finite() && value >= 0.0).then_some(value.round() as u64)
 }
 
-/// Reads `451ms`, `6.379s`, `9m38.016s`, `1h2m`; a bare number is seconds.
+/// Reads `451ms`, `6.379s`, `9m38.016s`, `1h2m`, `26 seconds`; a bare number is seconds.
 fn duration(text: &str) -> Option<u64> {
     let (mut rest, mut total) = (text.trim(), 0u64);
     while !rest.is_empty() {
         let digits =
             rest.find(|each: char| !each.is_ascii_digit() && each != '.').unwrap_or(rest.len());
         let (number, after) = rest.split_at_checked(digits)?;
+        let after = after.trim_start();
         let letters = after.find(|each: char| !each.is_ascii_alphabetic()).unwrap_or(after.len());
         let (unit, next) = after.split_at_checked(letters)?;
         let by = match unit {
@@ -97,6 +98,8 @@ mod tests {
             ("9m38.016s", Some(578_016)),
             ("20", Some(20_000)),
             ("1h2m", Some(3_720_000)),
+            ("26 seconds", Some(26_000)),
+            ("1 minute 5 seconds", Some(65_000)),
             ("soon", None),
             ("1.2.3s", None),
         ] {

@@ -3,6 +3,7 @@
 use super::{Ask, request, wire_name};
 use crate::message::{Message, Role};
 use crate::prompt::ToolDefinition;
+use crate::repair::{Mending, Repairs};
 use crate::spec::{Spec, packed};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
@@ -12,9 +13,10 @@ fn messages(json: Value) -> Vec<Message> {
     serde_json::from_value(json).unwrap()
 }
 
+static UNREPAIRED: LazyLock<Repairs> = LazyLock::new(Repairs::default);
 static NOTHING: LazyLock<Map<String, Value>> = LazyLock::new(Map::new);
 
-fn body<'a>(spec: &Spec, messages: &'a [Message], change: impl FnOnce(&mut Ask<'a>)) -> String {
+fn body<'a>(spec: &'a Spec, messages: &'a [Message], change: impl FnOnce(&mut Ask<'a>)) -> String {
     let mut ask = Ask {
         model: "m",
         host: "127.0.0.1",
@@ -27,6 +29,7 @@ fn body<'a>(spec: &Spec, messages: &'a [Message], change: impl FnOnce(&mut Ask<'
         sends_reasoning: false,
         vision: false,
         extra: &NOTHING,
+        mending: Mending { limits: &spec.limits.repair, repairs: &UNREPAIRED },
     };
     change(&mut ask);
     request(&spec.quirks, spec.dialect("openai-chat").unwrap(), &ask).unwrap()

@@ -1,0 +1,87 @@
+//! What a refusal that can be mended is mended by: the repair its quirk names, once for each cause of a request. What a server
+//! taught is kept once it has taken a mended request.
+
+use super::{Ask, Provider, Seen};
+use lembas_core::{
+    event::{Event, Failure},
+    repair::Refused,
+};
+use std::collections::HashSet;
+
+/// The repairs of one request.
+#[derive(Debug, Default)]
+pub(super) struct Mended {
+    /// Every cause that was mended: the repair and the parameter it is about.
+    tried: HashSet<(Option<String>, Option<String>)>,
+    /// The refusals, for what they teach.
+    causes: Vec<Failure>,
+}
+
+impl Provider<'_> {
+    /// Mends what a request was refused for, and returns the repair in words and the body of the next one. `None`: it cannot
+    /// be mended, was mended in vain before, or the repair changes nothing.
+    pub(super) fn mend(
+        &mut self,
+        mended: &mut Mended,
+        failure: &Failure,
+        ask: &Ask<'_>,
+        body: &str,
+    ) -> Option<(String, String)> {
+        if failure.retry != "fix"
+            || failure.after_output
+            || !mended.tried.insert((failure.fix.clone(), failure.param.clone()))
+        {
+            return None;
+        }
+        let refused = Refused { effort: self.effort.as_deref(), messages: ask.messages.len() };
+        let words = self.repairs.mend(&self.spec.limits.repair, failure, refused)?;
+        let next = self.request(ask).ok().filter(|next| next != body)?;
+        mended.causes.push(failure.clone());
+        Some((words, next))
+    }
+
+    /// Keeps what the refusals of a request that was taken at last have taught.
+    pub(super) fn keep(&mut self, mended: &Mended, see: &mut (dyn FnMut(Seen<'_>) + Send)) {
+        let Some(learned) = self.learned.as_ref().filter(|_| !mended.causes.is_empty()) else {
+            return;
+        };
+        let (limits, repairs) = (&self.spec.limits.repair, &self.repairs);
+        let kept = learned.change(|lesson| {
+            for cause in &mended.causes {
+                lesson.repairs.learn(limits, cause, repairs);
+            }
+        });
+        self.forget_if(kept.err(), see);
+    }
+
+    /// Keeps the window a server named when it refused a prompt as too long.
+    pub(super) fn learn_window(
+        &mut self,
+        failure: &Failure,
+        see: &mut (dyn FnMut(Seen<'_>) + Send),
+    ) {
+        let limit = failure.limit.filter(|_| failure.kind == "context_length");
+        let Some(window) = failure.window.or(limit) else { return };
+        if self.context.context_window.is_some_and(|known| known <= window) {
+            return;
+        }
+        self.context.context_window = Some(window);
+        let kept = self
+            .learned
+            .as_ref()
+            .map(|learned| learned.change(|lesson| lesson.context = Some(window)));
+        self.forget_if(kept.and_then(Result::err), see);
+    }
+
+    /// Tells once that nothing can be kept. The work goes on: all there is to lose is another refusal.
+    fn forget_if(
+        &mut self,
+        problem: Option<crate::config::problem::Problem>,
+        see: &mut (dyn FnMut(Seen<'_>) + Send),
+    ) {
+        if let Some(problem) = problem {
+            self.learned = None;
+            see(Seen::Event(&Event::Notice { about: "learned".into(), text: problem.to_string() }));
+        }
+    }
+}
