@@ -72,6 +72,13 @@ pub(crate) enum BusEvent {
         /// The arguments.
         args: Map<String, Value>,
     },
+    /// A call that runs has printed something. The protocol has a `tool_call_update` for it.
+    ToolOutput {
+        /// The call's id.
+        id: String,
+        /// The last of the new lines.
+        text: String,
+    },
     /// A call has run.
     ToolEnd {
         /// The call's id.

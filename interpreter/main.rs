@@ -5,6 +5,7 @@ mod bus;
 mod cli;
 mod config;
 mod engine;
+mod outputs;
 mod permission;
 mod project;
 mod provider;
@@ -12,6 +13,7 @@ mod regular;
 mod run;
 mod shown;
 mod stop;
+mod supervisor;
 mod tools;
 mod trust;
 
@@ -19,12 +21,18 @@ use clap::Parser;
 use cli::{Cli, Harness, Verb};
 use lembas_conformance::{Error, Outcome, harness, serve};
 use std::{
+    env,
     io::{self, ErrorKind, Write},
     process::ExitCode,
 };
 use stop::Stop;
 
 fn main() -> ExitCode {
+    // A supervisor is started for every command: nothing that it does not need comes first.
+    if env::args_os().nth(1).is_some_and(|verb| verb == supervisor::VERB) {
+        supervisor::run();
+        return ExitCode::SUCCESS;
+    }
     // One TLS provider for everything, chosen once; it can only be there already in a test of this binary.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let cli = match Cli::try_parse() {

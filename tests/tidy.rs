@@ -86,12 +86,7 @@ const BY_NAME: [&str; 12] = [
 ];
 
 /// Lines of the tools that may: what they look at is named by no model.
-const NO_MODEL_NAMES: [&str; 4] = [
-    "use std::fs::",
-    "std::env::split_paths(&folders).map(|folder| folder.join(\"setsid\")).find(|path| path.is_file())",
-    "std::fs::read_dir(\"/proc\")",
-    "std::fs::read_to_string(entry.path().join(\"stat\"))",
-];
+const NO_MODEL_NAMES: [&str; 2] = ["use std::fs::", "use std::os::unix::fs::FileExt"];
 
 #[test]
 fn tools_open_what_was_judged() {

@@ -95,6 +95,7 @@ impl<'s> Setting<'s> {
         Place {
             home: self.paths.home.clone().unwrap_or_else(|| PathBuf::from("/")),
             cwd: self.cwd.clone(),
+            stands: self.cwd.clone(),
             project: self.project.root.clone(),
             own: vec![self.paths.config.clone(), self.paths.state.clone()],
         }

@@ -5,6 +5,7 @@ use std::{
     path::{Path, PathBuf},
     sync::Arc,
 };
+use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 /// What a call gives back.
@@ -14,17 +15,19 @@ pub(crate) struct Outcome {
     pub(crate) text: String,
     /// Whether it failed.
     pub(crate) error: bool,
+    /// Where the next command starts, if that is elsewhere now.
+    pub(crate) stands: Option<PathBuf>,
 }
 
 impl Outcome {
     /// Returns the result of a call that worked.
     pub(crate) fn done(text: impl Into<String>) -> Outcome {
-        Outcome { text: text.into(), error: false }
+        Outcome { text: text.into(), error: false, stands: None }
     }
 
     /// Returns the result of a call that failed or did not run.
     pub(crate) fn failed(text: impl Into<String>) -> Outcome {
-        Outcome { text: text.into(), error: true }
+        Outcome { text: text.into(), error: true, stands: None }
     }
 }
 
@@ -35,6 +38,18 @@ pub(crate) struct Grant {
     pub(crate) stop: CancellationToken,
     /// Its paths.
     pub(crate) paths: Paths,
+    /// Takes what a call prints while it runs, for people to see.
+    pub(crate) live: Live,
+}
+
+/// Where what a call prints goes while it runs.
+pub(crate) type Live = mpsc::UnboundedSender<String>;
+
+impl Grant {
+    /// Passes on what a call printed. Nobody has to listen.
+    pub(crate) fn tell(&self, text: String) {
+        let _ = self.live.send(text);
+    }
 }
 
 /// The paths of a call as they were judged. A tool opens these and no others.

@@ -17,6 +17,8 @@ pub(crate) struct Place {
     pub(crate) home: PathBuf,
     /// The directory the session works in.
     pub(crate) cwd: PathBuf,
+    /// Where the next command starts that names no directory.
+    pub(crate) stands: PathBuf,
     /// The project's root.
     pub(crate) project: PathBuf,
     /// The program's own configuration and state.
@@ -26,7 +28,7 @@ pub(crate) struct Place {
 impl Place {
     /// Returns it as core wants it, on the disk of this machine.
     pub(crate) fn world(&self) -> World<'_> {
-        let Place { home, cwd, project, own } = self;
+        let Place { home, cwd, project, own, .. } = self;
         World { home, cwd, project: Some(project), own, disk: &RealDisk }
     }
 
@@ -40,7 +42,7 @@ impl Place {
             rule: permission.rule.clone(),
             paths: given(tool, args).iter().map(|given| self.located(given)).collect(),
             command: text(&permission.command).map(String::from),
-            directory: text(&permission.directory).map(|given| self.located(given)),
+            directory: self.directory(tool, args),
             subject: None,
         }
     }
@@ -53,10 +55,9 @@ impl Place {
         args: &Map<String, Value>,
         judged: &[NamedPath],
     ) -> Paths {
-        let permission = &tool.permission;
         let target = |NamedPath { named, real }: NamedPath| Some(Target { named, real: real? });
         let mut judged = judged.iter().cloned();
-        let here = match permission.directory.as_ref().and_then(|name| args.get(name)) {
+        let here = match self.directory(tool, args) {
             Some(_) => judged.next(),
             None => {
                 let real = real(&self.cwd, &RealDisk, &spec.limits.paths);
@@ -68,6 +69,13 @@ impl Place {
             here: here.and_then(target),
             named: named.filter_map(|(given, path)| Some((given, target(path)?))).collect(),
         }
+    }
+
+    /// Returns the directory a command starts in, where that is not the session's.
+    fn directory(&self, tool: &ToolSpec, args: &Map<String, Value>) -> Option<PathBuf> {
+        let given = args.get(tool.permission.directory.as_ref()?).and_then(Value::as_str);
+        let carried = (self.stands != self.cwd).then(|| self.stands.clone());
+        given.map(|given| self.located(given)).or(carried)
     }
 
     fn located(&self, given: &str) -> PathBuf {

@@ -16,6 +16,7 @@ use lembas_core::{
     spec::{PromptText, Tools},
 };
 use serde_json::{Value, json};
+use tokio::sync::mpsc;
 
 /// What becomes of a call.
 enum Fate<'s> {
@@ -190,14 +191,16 @@ impl<'s, T: Tools<Output = Outcome, Context = Grant>> Engine<'s, T> {
             self.denied(call, &prepared.title(), &reason, trace);
             return Outcome::failed(reason);
         }
-        let grant = Grant { stop: self.cancel.clone(), paths };
+        let (live, said) = mpsc::unbounded_channel();
+        let grant = Grant { stop: self.cancel.clone(), paths, live };
         self.bus.emit(&BusEvent::ToolStart {
             id: id.clone(),
             name: name.clone(),
             title: prepared.title(),
             args: prepared.args.clone(),
         });
-        let ran = self.toolbox.run(prepared.tool, &grant, Value::Object(prepared.args)).await;
+        let run = self.toolbox.run(prepared.tool, &grant, Value::Object(prepared.args));
+        let ran = self.listening(run, said, &id).await;
         let outcome = ran.unwrap_or_else(|error| {
             Outcome::failed(does_not_fit(self.spec, None, &error.to_string()))
         });
@@ -209,8 +212,31 @@ impl<'s, T: Tools<Output = Outcome, Context = Grant>> Engine<'s, T> {
         outcome
     }
 
+    /// Waits for a call, and tells what it prints meanwhile.
+    async fn listening<O>(
+        &self,
+        run: impl Future<Output = O>,
+        mut said: mpsc::UnboundedReceiver<String>,
+        id: &str,
+    ) -> O {
+        tokio::pin!(run);
+        loop {
+            tokio::select! {
+                biased;
+                Some(text) = said.recv() => {
+                    let text = self.provider.without_secrets(&text).into_owned();
+                    self.bus.emit(&BusEvent::ToolOutput { id: id.to_owned(), text });
+                }
+                ran = &mut run => return ran,
+            }
+        }
+    }
+
     fn append(&mut self, turn: &mut Turn, calls: Vec<ToolCall>, outcomes: Vec<Outcome>) {
         let results = calls.into_iter().zip(outcomes).map(|(call, outcome)| {
+            if let Some(stands) = outcome.stands {
+                self.gate.place.stands = stands;
+            }
             turn.budget.tool_output += u64::try_from(outcome.text.len()).unwrap_or(u64::MAX);
             Part::ToolResult(ToolResult {
                 id: call.id,

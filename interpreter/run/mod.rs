@@ -106,7 +106,9 @@ async fn work<'s>(
     };
     warn(&session.warnings, made.as_ref().err());
     let mut engine = made?;
-    Ok(match engine.prompt(prompt).await {
+    let ended = engine.prompt(prompt).await;
+    engine.toolbox.close().await;
+    Ok(match ended {
         Ended::Answered => 0,
         Ended::Limit => stop::LIMIT,
         Ended::Refused => stop::REFUSED,

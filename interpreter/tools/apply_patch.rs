@@ -20,7 +20,7 @@ pub(super) fn run(
     let text = apply(&Files { shared, grant }, &args.patch);
     text.map(Outcome::done).map_err(|refused| Outcome {
         error: refused.reason != Reason::AllApplied,
-        text: patch::refused(&shared.spec, &refused),
+        ..Outcome::failed(patch::refused(&shared.spec, &refused))
     })
 }
 

@@ -1,42 +1,24 @@
-//! `bash`: a command line in a session and process group of its own. The call ends when the shell does; nothing it
-//! started in its group outlives the call, and nothing it prints can make the call wait.
+//! `bash`: a command line in a shell of its own. The call ends when the shell does, when its time is over or when it is
+//! stopped; what then still runs becomes a job or is ended, and is told. Nothing it prints can make the call wait.
 
-use super::output::{Kept, Output};
+use super::job::{End, Job, Phase};
+use super::jobs::{self, known};
+use super::output::Kept;
 use super::{Outcome, Shared, file};
 use crate::engine::{Grant, Target};
 use crate::project::safe;
 use lembas_core::spec::{BashArgs, BashLimits, BashSay};
-use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
-use serde_json::{Value, json};
-use std::io;
-use std::os::fd::OwnedFd;
-use std::os::unix::process::ExitStatusExt;
-use std::path::PathBuf;
-use std::process::{ExitStatus, Stdio};
-use std::sync::LazyLock;
+use serde_json::json;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
-use tokio::io::AsyncReadExt;
-use tokio::net::unix::pipe;
-use tokio::process::{Child, Command};
-use tokio::time::{Instant, sleep, sleep_until, timeout_at};
-use tokio_util::sync::CancellationToken;
+use tokio::time::{Instant, interval_at, sleep, timeout};
 
-/// How often it is looked whether a group that was asked to end has ended.
-const LOOK: Duration = Duration::from_millis(10);
-
-/// How long processes that the shell left behind get to end by themselves when the call is over.
-const LEFTOVERS: Duration = Duration::from_millis(100);
-
-/// The program that starts the shell in a session of its own, so that no command can ask on the terminal.
-static SETSID: LazyLock<Option<PathBuf>> = LazyLock::new(|| {
-    let folders = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&folders).map(|folder| folder.join("setsid")).find(|path| path.is_file())
-});
-
-/// How a command came to its end.
-enum End {
-    Exited,
-    TimedOut,
+/// Why a command is not waited for any longer.
+enum Why {
+    Ended,
+    TimeOver,
     Stopped,
 }
 
@@ -45,8 +27,33 @@ pub(super) async fn run(
     grant: &Grant,
     args: &BashArgs,
 ) -> Result<Outcome, Outcome> {
-    let (limits, stop) = (&shared.limits().bash, &grant.stop);
+    let limits = &shared.limits().bash;
+    let background = args.background == Some(true);
+    if background && shared.jobs.are_full(limits) {
+        let values = json!({"before": "", "most": limits.jobs});
+        return Err(shared.fails(BashSay::TooMany, &values));
+    }
     let target = shared.target(grant, None)?;
+    let job = start(shared, target, args).await?;
+    let asked = args.timeout_ms.and_then(|ms| u64::try_from(ms).ok());
+    let asked = asked.map(|ms| ms.min(limits.max_timeout_ms));
+    let ms = if background { limits.background_ms } else { asked.unwrap_or(limits.timeout_ms) };
+    let mut call = Call { shared, limits, job, ms, name: None };
+    let key = match (call.watch(grant).await, asked) {
+        (Why::Ended, _) => call.ended().await,
+        (Why::Stopped, _) => call.end(BashSay::Cancelled).await,
+        (Why::TimeOver, asked) if background => {
+            asked.into_iter().for_each(|ms| end_later(&call.job, ms));
+            call.becomes(BashSay::Started).await
+        }
+        (Why::TimeOver, None) => call.becomes(BashSay::Became).await,
+        (Why::TimeOver, Some(_)) => call.end(BashSay::Timeout).await,
+    };
+    call.outcome(key, target)
+}
+
+async fn start(shared: &Shared, target: &Target, args: &BashArgs) -> Result<Arc<Job>, Outcome> {
+    let limits = &shared.limits().bash;
     let folder = safe::directory(&target.real).map_err(|error| {
         let shown = shared.shown(&target.named);
         match safe::is_moved(&error) {
@@ -54,209 +61,195 @@ pub(super) async fn run(
             false => shared.fails(BashSay::Workdir, &json!({"path": shown})),
         }
     })?;
-    let asked = args.timeout_ms.and_then(|ms| u64::try_from(ms).ok()).unwrap_or(limits.timeout_ms);
-    let ms = asked.min(limits.max_timeout_ms);
-    let mut job = start(&args.command, &folder, target, limits)
-        .map_err(|error| shared.fails(BashSay::Failed, &json!({"error": file::words(&error)})))?;
-    let end = job.wait(Duration::from_millis(ms), stop).await;
-    let status = job.end(&end, limits).await;
-    let kept = std::mem::replace(&mut job.output, Output::new(0, 0)).finish();
-    let output = text(shared, &kept);
-    // What a note follows ends its line; an output that is all there is does not.
-    let before = if output.is_empty() { String::new() } else { format!("{output}\n") };
-    let most = limits.max_timeout_ms;
-    let mut values =
-        json!({"output": output, "before": before, "code": null, "ms": ms, "most": most});
-    let key = match (end, status) {
-        (End::TimedOut, _) => BashSay::Timeout,
-        (End::Stopped, _) => BashSay::Cancelled,
-        (End::Exited, Some(status)) => exited(&mut values, status),
-        (End::Exited, None) => BashSay::Ended,
-    };
-    let failed = key != BashSay::Ended || values["code"] != 0;
-    Ok(Outcome { text: shared.say(key, &values), error: failed })
+    let moves = shared.spec.wrappers.movers.iter().any(|mover| args.command.contains(mover));
+    let pinned = safe::pinned(&folder, &target.real);
+    let outputs = Arc::clone(&shared.outputs);
+    let started =
+        Job::start(&args.command, moves, &pinned, variables(limits, target), limits, outputs);
+    started
+        .await
+        .map_err(|error| shared.fails(BashSay::Failed, &json!({"error": file::words(&error)})))
 }
 
-fn exited(values: &mut Value, status: ExitStatus) -> BashSay {
-    values["code"] = json!(status.code());
-    values["signal"] = json!(status.signal());
-    if status.signal().is_some() { BashSay::Signal } else { BashSay::Ended }
+/// Returns the variables of a command: what the spec lets it inherit, and what the spec sets.
+fn variables(limits: &BashLimits, target: &Target) -> Vec<(OsString, OsString)> {
+    let any = |names: &[String], name: &str| names.iter().any(|known| fits(known, name));
+    let inherited = std::env::vars_os().filter(|(name, _)| {
+        let name = name.to_string_lossy();
+        any(&limits.env_kept, &name) && !any(&limits.env_dropped, &name)
+    });
+    let set = limits.env.iter().map(|(name, value)| (name.into(), value.into()));
+    let here = ("PWD".into(), target.real.clone().into_os_string());
+    inherited.chain(set).chain([here]).collect()
 }
 
-/// Returns the output as the model gets it.
-fn text(shared: &Shared, kept: &Kept) -> String {
-    let mut text = kept.head.clone();
-    if kept.left > 0 {
-        if !text.ends_with('\n') {
-            text.push('\n');
-        }
-        text.push_str(&shared.say(BashSay::LeftOut, &json!({"bytes": kept.left})));
-        text.push('\n');
-        text.push_str(&kept.tail);
+/// Whether a name is one that a pattern means; `*` at its ends stands for any text.
+fn fits(pattern: &str, name: &str) -> bool {
+    match (pattern.strip_prefix('*'), pattern.strip_suffix('*')) {
+        (Some(_), Some(_)) => name.contains(pattern.trim_matches('*')),
+        (Some(end), None) => name.ends_with(end),
+        (None, Some(start)) => name.starts_with(start),
+        (None, None) => name == pattern,
     }
-    let mut text = text.trim_end_matches('\n').to_owned();
-    if kept.foreign {
-        text.push('\n');
-        text.push_str(&shared.say(BashSay::Foreign, &json!({})));
+}
+
+/// Ends a job when its time is over.
+fn end_later(job: &Arc<Job>, ms: u64) {
+    let job = Arc::clone(job);
+    tokio::spawn(async move {
+        if timeout(Duration::from_millis(ms), job.over()).await.is_err() {
+            job.end();
+        }
+    });
+}
+
+/// A call and its command. Dropped before that has a name as a job, it takes the command along.
+struct Call<'c> {
+    shared: &'c Shared,
+    limits: &'c BashLimits,
+    job: Arc<Job>,
+    /// Milliseconds it is waited for.
+    ms: u64,
+    /// What it is called as a job.
+    name: Option<String>,
+}
+
+impl Drop for Call<'_> {
+    fn drop(&mut self) {
+        if self.name.is_none() {
+            self.job.end();
+        }
     }
-    text
 }
 
-fn start(line: &str, folder: &OwnedFd, target: &Target, limits: &BashLimits) -> io::Result<Job> {
-    let (reader, writer) = io::pipe()?;
-    let mut command = match SETSID.as_ref() {
-        Some(setsid) => {
-            let mut command = Command::new(setsid);
-            command.arg("bash");
-            command
-        }
-        None => {
-            let mut command = Command::new("bash");
-            command.process_group(0);
-            command
-        }
-    };
-    command
-        .args(["-c", line])
-        .current_dir(safe::pinned(folder, &target.real))
-        .envs(&limits.env)
-        .env("PWD", &target.real)
-        .stdin(Stdio::null())
-        .stdout(writer.try_clone()?)
-        .stderr(writer)
-        .kill_on_drop(true);
-    let child = command.spawn()?;
-    // INVARIANT: the ends of the pipe for writing go with `command`, so that only the children hold one.
-    drop(command);
-    let group = child.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?));
-    let pipe = pipe::Receiver::from_owned_fd(reader.into())?;
-    Ok(Job {
-        child,
-        group,
-        pipe,
-        open: true,
-        output: Output::new(limits.head_bytes, limits.tail_bytes),
-    })
-}
-
-/// A running command. Dropped before its end, it takes its group along.
-struct Job {
-    child: Child,
-    group: Option<Pid>,
-    pipe: pipe::Receiver,
-    /// Whether more output may come.
-    open: bool,
-    output: Output,
-}
-
-impl Job {
-    /// Reads output until the shell ends, the time is over or the call is stopped.
-    async fn wait(&mut self, time: Duration, stop: &CancellationToken) -> End {
-        let deadline = Instant::now() + time;
-        let mut piece = vec![0; 64 * 1024];
+impl Call<'_> {
+    /// Waits for the shell, and tells what it prints meanwhile.
+    async fn watch(&self, grant: &Grant) -> Why {
+        let ended = self.job.until(|state| state.phase != Phase::Runs);
+        let over = sleep(Duration::from_millis(self.ms));
+        let pause = Duration::from_millis(self.limits.live_ms);
+        let mut told = interval_at(Instant::now() + pause, pause);
+        let mut place = 0;
+        tokio::pin!(ended, over);
         loop {
             tokio::select! {
                 biased;
-                () = stop.cancelled() => return End::Stopped,
-                () = sleep_until(deadline) => return End::TimedOut,
-                _ = self.child.wait() => return End::Exited,
-                read = self.pipe.read(&mut piece), if self.open => self.take(read, &piece),
+                () = grant.stop.cancelled() => return Why::Stopped,
+                () = &mut ended => return Why::Ended,
+                () = &mut over => return Why::TimeOver,
+                _ = told.tick() => self.tell(grant, &mut place),
             }
         }
     }
 
-    fn take(&mut self, read: io::Result<usize>, piece: &[u8]) {
-        let count = read.unwrap_or(0);
-        self.open = count > 0;
-        self.output.push(piece.get(..count).unwrap_or_default());
+    /// Tells the last of the lines that came since `place`.
+    fn tell(&self, grant: &Grant, place: &mut u64) {
+        let state = self.job.state();
+        if state.output.end() > *place {
+            grant.tell(state.output.last(*place, self.limits.live_bytes));
+            *place = state.output.end();
+        }
     }
 
-    /// Ends what is left of the group, reads what it still had to say, and returns the shell's status.
-    async fn end(&mut self, end: &End, limits: &BashLimits) -> Option<ExitStatus> {
-        let drain = Duration::from_millis(limits.drain_ms);
-        match end {
-            End::Exited => {
-                self.drain(drain).await;
-                self.end_group(LEFTOVERS).await;
+    /// Makes the command a job, or ends it where there are too many.
+    async fn becomes(&mut self, key: BashSay) -> BashSay {
+        self.name = self.shared.jobs.take(&self.job, self.limits);
+        if self.name.is_none() { self.end(BashSay::TooMany).await } else { key }
+    }
+
+    /// Ends the command with all that it started.
+    async fn end(&self, key: BashSay) -> BashSay {
+        jobs::end(&[(String::new(), Arc::clone(&self.job))], self.limits).await;
+        key
+    }
+
+    /// Gives what the shell left behind a moment to end by itself.
+    async fn ended(&mut self) -> BashSay {
+        let moment = Duration::from_millis(self.limits.drain_ms);
+        match timeout(moment, self.job.over()).await {
+            Ok(()) => BashSay::Ended,
+            Err(_) => self.becomes(BashSay::Left).await,
+        }
+    }
+
+    fn outcome(&self, key: BashSay, target: &Target) -> Result<Outcome, Outcome> {
+        let (kept, phase) = {
+            let mut state = self.job.state();
+            // What is started as a job is shown by the tool for that.
+            if key != BashSay::Started {
+                state.shown = state.output.end();
             }
-            End::TimedOut | End::Stopped => {
-                self.end_group(Duration::from_millis(limits.grace_ms)).await;
-                self.drain(drain).await;
+            (state.output.since(0), state.phase.clone())
+        };
+        if let Some(End::Failed(error)) = phase.end() {
+            return Err(self.shared.fails(BashSay::Failed, &json!({"error": error})));
+        }
+        let output = text(self.shared, &kept);
+        let mut values = json!({
+            "output": output, "before": before(&output), "ms": self.ms, "most": self.limits.max_timeout_ms,
+            "job": self.name, "processes": self.shared.processes(&self.job),
+        });
+        known(&mut values, phase.end());
+        let key = match (key, phase.end()) {
+            (BashSay::TooMany, _) => {
+                values["most"] = json!(self.limits.jobs);
+                key
             }
+            (BashSay::Ended, Some(End::Lost)) => BashSay::Lost,
+            (BashSay::Ended, _) if !values["signal"].is_null() => BashSay::Signal,
+            _ => key,
+        };
+        let fine = match key {
+            BashSay::Ended | BashSay::Left => values["code"] == 0,
+            _ => matches!(key, BashSay::Started | BashSay::Became),
+        };
+        let mut outcome = Outcome { error: !fine, ..Outcome::done(self.shared.say(key, &values)) };
+        if let Some(End::Known { note: Some(note), .. }) = phase.end() {
+            self.stands(Path::new(note), target, &mut outcome);
         }
-        self.group = None;
-        self.child.try_wait().ok().flatten()
+        Ok(outcome)
     }
 
-    /// Reads until nobody holds the pipe any more, or for `time`.
-    async fn drain(&mut self, time: Duration) {
-        let deadline = Instant::now() + time;
-        let mut piece = vec![0; 64 * 1024];
-        while self.open {
-            match timeout_at(deadline, self.pipe.read(&mut piece)).await {
-                Ok(read) => self.take(read, &piece),
-                Err(_) => return,
-            }
+    /// Puts into the outcome where the next command starts, if that is elsewhere than this one did.
+    fn stands(&self, path: &Path, target: &Target, outcome: &mut Outcome) {
+        if path == target.real {
+            return;
         }
-    }
-
-    /// Asks the group to end, and ends it after `grace`.
-    async fn end_group(&mut self, grace: Duration) {
-        let Some(group) = self.group else { return };
-        let _ = kill_process_group(group, Signal::TERM);
-        let deadline = Instant::now() + grace;
-        while self.is_alive(group) && Instant::now() < deadline {
-            self.read_some().await;
-        }
-        if self.is_alive(group) {
-            let _ = kill_process_group(group, Signal::KILL);
-            let _ = self.child.start_kill();
-            let _ = self.child.wait().await;
-        }
-    }
-
-    /// Waits a moment, taking in what comes, so that a full pipe keeps nobody from ending.
-    async fn read_some(&mut self) {
-        let mut piece = [0; 4096];
-        tokio::select! {
-            read = self.pipe.read(&mut piece), if self.open => self.take(read, &piece),
-            () = sleep(LOOK) => {}
-        }
-    }
-
-    fn is_alive(&mut self, group: Pid) -> bool {
-        let running = matches!(self.child.try_wait(), Ok(None));
-        running || test_kill_process_group(group).is_ok() && has_living(group)
+        let Shared { root, cwd, .. } = self.shared;
+        let (key, next) = match path.starts_with(root) {
+            true => (BashSay::Stands, path),
+            false => (BashSay::Outside, cwd.as_path()),
+        };
+        let values = json!({"path": self.shared.shown(next), "was": path});
+        outcome.text = format!("{}\n{}", outcome.text, self.shared.say(key, &values));
+        outcome.stands = Some(PathBuf::from(next));
     }
 }
 
-/// Whether a process of the group still runs. One that has ended and waits for its parent to notice answers signals
-/// too, but there is nothing left of it to wait for. Where `/proc` does not tell, the group counts as running.
-fn has_living(group: Pid) -> bool {
-    let Ok(processes) = std::fs::read_dir("/proc") else { return true };
-    let stats = processes
-        .flatten()
-        .filter_map(|entry| std::fs::read_to_string(entry.path().join("stat")).ok());
-    let mut known = false;
-    for stat in stats {
-        known = true;
-        // The name stands in brackets and may hold anything; state, parent and group follow the last one.
-        let fields = stat.rsplit_once(')').map_or("", |(_, rest)| rest);
-        let mut fields = fields.split_whitespace();
-        let ended = matches!(fields.next(), Some("Z" | "X"));
-        let same =
-            fields.nth(1).and_then(|pgrp| pgrp.parse().ok()) == Some(group.as_raw_nonzero().get());
-        if same && !ended {
-            return true;
-        }
-    }
-    !known
+/// Returns what is put before a note: the output with its line ended. One that is all there is stays as it is.
+pub(super) fn before(output: &str) -> String {
+    if output.is_empty() { String::new() } else { format!("{output}\n") }
 }
 
-impl Drop for Job {
-    fn drop(&mut self) {
-        if let Some(group) = self.group {
-            let _ = kill_process_group(group, Signal::KILL);
+/// Returns an output as the model gets it.
+pub(super) fn text(shared: &Shared, kept: &Kept) -> String {
+    let mut text = kept.head.clone();
+    if kept.left > 0 {
+        if !text.is_empty() && !text.ends_with('\n') {
+            text.push('\n');
         }
+        let values = json!({"bytes": kept.left, "file": kept.file, "whole": kept.whole});
+        text.push_str(&shared.say(BashSay::LeftOut, &values));
+        text.push('\n');
+        text.push_str(&kept.tail);
     }
+    let mut lines = vec![text.trim_end_matches('\n').to_owned()];
+    if kept.foreign {
+        lines.push(shared.say(BashSay::Foreign, &json!({})));
+    }
+    if kept.binary > 0 {
+        lines.push(shared.say(BashSay::Binary, &json!({"bytes": kept.binary})));
+    }
+    lines.retain(|line| !line.is_empty());
+    lines.join("\n")
 }

@@ -58,7 +58,7 @@ pub(super) fn change_file(
         write::put(shared, target, bytes, Some(&found)).map_err(failed)?;
     }
     let text = [Some(changed.text), since].into_iter().flatten().collect::<Vec<_>>().join("\n");
-    Ok(Outcome { text, error: changed.error })
+    Ok(Outcome { error: changed.error, ..Outcome::done(text) })
 }
 
 /// Returns what is said of a file that somebody else changed since it was last read; nothing of any other.

@@ -2,24 +2,32 @@
 
 mod apply_patch;
 mod bash;
+mod bash_kill;
+mod bash_list;
+mod bash_output;
 mod edit;
 mod file;
 mod glob;
 mod grep;
+mod job;
+mod jobs;
 mod list;
 mod multiedit;
 mod output;
 mod path;
 mod read;
 mod seen;
+mod terminal;
 mod walk;
 mod write;
 
 use crate::engine::{self, Grant, Outcome, Readable, Target};
+use crate::outputs::Outputs;
 use lembas_core::say::say;
 use lembas_core::spec::{
-    ApplyPatchArgs, BashArgs, EditArgs, GlobArgs, GrepArgs, ListArgs, MultieditArgs, PromptText,
-    ReadArgs, Sentence, Spec, ToolLimits, ToolSpec, Tools, WriteArgs,
+    ApplyPatchArgs, BashArgs, BashKillArgs, BashListArgs, BashOutputArgs, EditArgs, GlobArgs,
+    GrepArgs, ListArgs, MultieditArgs, PromptText, ReadArgs, Sentence, Spec, ToolLimits, ToolSpec,
+    Tools, WriteArgs,
 };
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -39,13 +47,30 @@ struct Shared {
     readable: Readable,
     /// What each file held when it was last read or written here, by its real path.
     seen: Mutex<seen::Seen>,
+    /// Commands that go on after the call that started them.
+    jobs: jobs::Jobs,
+    /// Where long outputs go.
+    outputs: Arc<Outputs>,
 }
 
 impl Toolbox {
     /// Makes the tools of a project at `root` for a session that works in `cwd`; both are absolute.
-    /// `readable` judges files that a search comes upon.
-    pub(crate) fn new(spec: Arc<Spec>, root: PathBuf, cwd: PathBuf, readable: Readable) -> Toolbox {
-        Toolbox { shared: Arc::new(Shared { root, cwd, spec, readable, seen: Mutex::default() }) }
+    /// `readable` judges files that a search comes upon, `outputs` is where what commands print goes if it is long.
+    pub(crate) fn new(
+        spec: Arc<Spec>,
+        root: PathBuf,
+        cwd: PathBuf,
+        readable: Readable,
+        outputs: Outputs,
+    ) -> Toolbox {
+        let (seen, jobs) = (Mutex::default(), jobs::Jobs::default());
+        let outputs = Arc::new(outputs);
+        Toolbox { shared: Arc::new(Shared { root, cwd, spec, readable, seen, jobs, outputs }) }
+    }
+
+    /// Ends what commands left running and waits for that.
+    pub(crate) async fn close(&self) {
+        jobs::end(&self.shared.jobs.all(), &self.shared.limits().bash).await;
     }
 
     /// Runs file work beside the loop. A call whose thread died answers with why.
@@ -145,6 +170,18 @@ impl Tools for Toolbox {
 
     async fn bash(&self, grant: &Grant, args: BashArgs) -> Outcome {
         merged(bash::run(&self.shared, grant, &args).await)
+    }
+
+    async fn bash_output(&self, grant: &Grant, args: BashOutputArgs) -> Outcome {
+        merged(bash_output::run(&self.shared, grant, &args).await)
+    }
+
+    async fn bash_list(&self, _: &Grant, _: BashListArgs) -> Outcome {
+        bash_list::run(&self.shared)
+    }
+
+    async fn bash_kill(&self, _: &Grant, args: BashKillArgs) -> Outcome {
+        merged(bash_kill::run(&self.shared, &args).await)
     }
 }
 

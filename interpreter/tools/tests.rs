@@ -2,6 +2,8 @@
 
 use super::{Outcome, Readable, Toolbox};
 use crate::engine::{Grant, Place};
+use crate::outputs::Outputs;
+use crate::supervisor::tree;
 use lembas_core::permission::{Policy, judge};
 use lembas_core::spec::{Spec, Tool, Tools, packed};
 use serde_json::Value;
@@ -10,28 +12,35 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
+use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 static SPEC: LazyLock<Arc<Spec>> = LazyLock::new(|| Arc::new(packed().unwrap()));
 
 /// A project in a directory of its own.
 struct Project {
+    runtime: tokio::runtime::Runtime,
     folder: tempfile::TempDir,
+    state: tempfile::TempDir,
     tools: Toolbox,
 }
 
 impl Project {
     fn new(files: &[(&str, &str)]) -> Project {
-        let folder = tempfile::tempdir().unwrap();
+        let (folder, state) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let root = folder.path().canonicalize().unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let project = Project {
+            runtime,
             tools: Toolbox::new(
                 Arc::clone(&SPEC),
                 root.clone(),
                 root,
                 Readable::new(|path| !path.ends_with("secret.txt")),
+                Outputs::new(state.path(), SPEC.limits.tools.bash.files),
             ),
             folder,
+            state,
         };
         files.iter().for_each(|(path, text)| project.put(path, text.as_bytes()));
         project
@@ -62,17 +71,23 @@ impl Project {
     /// Judges a call.
     fn grant(&self, tool: Tool, args: &Value, stop: &CancellationToken) -> Grant {
         let root = self.folder.path().canonicalize().unwrap();
-        let place = Place { home: root.clone(), cwd: root.clone(), project: root, own: Vec::new() };
+        let place = Place {
+            home: root.clone(),
+            cwd: root.clone(),
+            stands: root.clone(),
+            project: root,
+            own: Vec::new(),
+        };
         let (spec, args) = (SPEC.tool(tool.name()).unwrap(), args.as_object().unwrap());
         let call = place.call(spec, args);
         let verdict = judge(&SPEC, &Policy::default(), place.world(), &call);
-        Grant { stop: stop.clone(), paths: place.paths(&SPEC, spec, args, &verdict.paths) }
+        let paths = place.paths(&SPEC, spec, args, &verdict.paths);
+        Grant { stop: stop.clone(), paths, live: mpsc::unbounded_channel().0 }
     }
 
     /// Runs a call that was judged before.
     fn granted(&self, tool: Tool, args: Value, grant: &Grant) -> Outcome {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        runtime.block_on(self.tools.run(tool, grant, args)).unwrap()
+        self.runtime.block_on(self.tools.run(tool, grant, args)).unwrap()
     }
 
     /// Asserts that a call succeeds with this text.
@@ -88,6 +103,25 @@ impl Project {
     }
 }
 
+/// Returns a time to sleep, like no other test's, by which a process is found.
+fn marked(seconds: &str, number: usize) -> String {
+    format!("{seconds}.{number}{}", std::process::id())
+}
+
+/// Returns whether a process has this among its arguments.
+fn runs(marker: &str) -> bool {
+    tree::below(1).into_iter().any(|pid| tree::command(pid).contains(marker))
+}
+
+/// Waits until no process has this among its arguments.
+fn nothing_runs(marker: &str) {
+    let deadline = Instant::now() + Duration::from_secs(20);
+    while runs(marker) {
+        assert!(Instant::now() < deadline, "{marker} still runs");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
 fn mode(path: &Path) -> u32 {
     fs::metadata(path).unwrap().permissions().mode() & 0o7777
 }
@@ -96,6 +130,7 @@ macro_rules! args {
     ($($rest:tt)*) => { serde_json::json!({$($rest)*}) };
 }
 
+mod jobs;
 mod patching;
 mod reading;
 mod running;

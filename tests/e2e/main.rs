@@ -14,6 +14,7 @@ mod failures;
 mod faults;
 #[cfg(test)]
 mod input;
+mod jobs;
 #[cfg(test)]
 mod loop_limits;
 #[cfg(test)]

@@ -138,3 +138,40 @@ fn while_a_key_is_fetched() {
     interrupted(vec![], &connection, When::Made("begun"), &[Signal::INT]);
     nothing_runs(&marked(3));
 }
+
+/// Commands that leave processes where a signal to a group does not reach them; `N` is how long they sleep.
+const LEAVING: [&str; 3] = [
+    "sleep N & touch begun; sleep N; true",
+    "setsid sleep N & (setsid sh -c 'sleep N; true' &); touch begun; sleep N; true",
+    "trap '' TERM HUP INT; sleep N & touch begun; sleep N; true",
+];
+
+#[test]
+fn killed() {
+    for (number, line) in LEAVING.iter().enumerate() {
+        let marker = marked(40 + u32::try_from(number).unwrap());
+        let reply = Reply::call("bash", json!({ "command": line.replace('N', &marker) }));
+        let server = Server::start(Scenario::new().reply(reply)).unwrap();
+        let home = Home::new(&server, "");
+        let running = home.start(LEMBAS, &["run", "--json", "--mode", "auto", "go"], Stdio::null());
+        soon(|| home.project().join("begun").exists());
+        running.signal(Signal::KILL);
+        let ran = running.finish(LIMIT);
+        assert_eq!((ran.code, ran.late), (None, None), "{}", ran.stderr);
+        nothing_runs(&marker);
+    }
+}
+
+#[test]
+fn jobs_end_with_a_hangup() {
+    for (number, line) in LEAVING.iter().enumerate() {
+        let marker = marked(50 + u32::try_from(number).unwrap());
+        let line = line.replace('N', &marker);
+        let replies = vec![
+            Reply::call("bash", json!({ "command": line, "background": true })),
+            Reply::steps([Step::Text("half".into()), Step::DelayMs(LONG)]),
+        ];
+        interrupted(replies, "", When::Said("half"), &[Signal::HUP]);
+        nothing_runs(&marker);
+    }
+}

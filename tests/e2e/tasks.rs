@@ -99,7 +99,7 @@ fn five_calls_one_of_them_refused() {
     // The block of tools and the growing messages were compared between six requests, not between none.
     let tools =
         requests.iter().map(|request| request.json()["tools"].as_array().map_or(0, Vec::len));
-    assert_eq!(tools.collect::<Vec<_>>(), [9; 6]);
+    assert_eq!(tools.collect::<Vec<_>>(), [12; 6]);
 }
 
 #[test]

@@ -228,11 +228,11 @@ pub struct GrepLimits {
     pub line_bytes: usize,
 }
 
-/// Limits of `bash`.
+/// Limits of `bash` and of the jobs it starts.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BashLimits {
-    /// Milliseconds a command may take when the call names no time.
+    /// Milliseconds after which a command becomes a job when the call names no time.
     pub timeout_ms: u64,
     /// The most milliseconds a call may ask for.
     pub max_timeout_ms: u64,
@@ -240,10 +240,38 @@ pub struct BashLimits {
     pub head_bytes: usize,
     /// Bytes kept from its end.
     pub tail_bytes: usize,
-    /// Milliseconds output is still read after the command ended.
+    /// Most bytes of an output that its file holds.
+    pub file_bytes: u64,
+    /// Most such files of a session; the oldest goes for one more.
+    pub files: u32,
+    /// Milliseconds that what a command left behind gets to end before it becomes a job.
     pub drain_ms: u64,
     /// Milliseconds between asking a command to end and ending it.
     pub grace_ms: u64,
-    /// Variables set for every command, above those it inherits.
+    /// The same when this program is gone.
+    pub orphan_ms: u64,
+    /// Milliseconds a command that is started as a job is watched for an early end.
+    pub background_ms: u64,
+    /// The most milliseconds `bash_output` waits.
+    pub max_wait_ms: u64,
+    /// Most jobs that run at a time.
+    pub jobs: usize,
+    /// Jobs that have ended and are still known.
+    pub ended_jobs: usize,
+    /// Milliseconds between two events with new output of a running command.
+    pub live_ms: u64,
+    /// Most bytes of such an event.
+    pub live_bytes: usize,
+    /// Processes that are named of what still runs.
+    pub shown_processes: usize,
+    /// Characters shown of a command line.
+    pub shown_chars: usize,
+    /// What bash runs before a line that may change the directory; it writes where the shell ends to the descriptor `{}`.
+    pub startup: String,
+    /// Variables a command inherits; `*` stands for any text.
+    pub env_kept: Vec<String>,
+    /// Variables it does not inherit all the same.
+    pub env_dropped: Vec<String>,
+    /// Variables set for every command.
     pub env: BTreeMap<String, String>,
 }
