@@ -32,6 +32,10 @@ pub struct ShellLimits {
     pub max_lines: usize,
     /// A glob in a program's place that more known programs fit says nothing of which it is.
     pub max_globbed: usize,
+    /// How much is looked at in all, in bytes: texts read, spellings made, files followed; what is left is asked about.
+    pub max_work: usize,
+    /// How much more is looked at for each byte of the line.
+    pub work_per_byte: usize,
     /// Most options of one command that the spec does not know and that are read with and without a value.
     pub max_unknown: usize,
     /// Most verbs in a row behind a program.

@@ -23,6 +23,9 @@ const LONGEST: usize = 2_000;
 /// How many of the slowest lines are shown, and how much of each.
 const SHOWN: (usize, usize) = (12, 400);
 
+/// How often a slow line is judged again.
+const RUNS: usize = 4;
+
 /// Pieces that only this run needs.
 const MORE: [&str; 22] = [
     " ;}", "{a,b}", "x=a ", "x+=$x", "$x$x", "${x/a/b}", "a b", "-x", "--", "--x=y", "?", "~/",
@@ -138,6 +141,16 @@ impl Maker {
     }
 }
 
+/// Returns how long a line takes if nothing else keeps the machine busy: the shortest of some runs.
+fn again(line: &str, rules: &serde_json::Value, first: Duration) -> Duration {
+    let once = || {
+        let start = Instant::now();
+        judged(line, rules);
+        start.elapsed()
+    };
+    (0..RUNS).map(|_| once()).fold(first, Duration::min)
+}
+
 fn main() -> Result<ExitCode, String> {
     let mut given = std::env::args().skip(1).map(|number| number.parse::<u64>());
     let mut number = |otherwise| given.next().transpose().map(|number| number.unwrap_or(otherwise));
@@ -156,8 +169,13 @@ fn main() -> Result<ExitCode, String> {
         if !ended {
             panics += 1;
             println!("panic: {line:?}");
+            continue;
         }
-        if slowest.len() < SHOWN.0 || slowest.last().is_some_and(|(least, _)| took > *least) {
+        let slow = |took| {
+            slowest.len() < SHOWN.0 || slowest.last().is_some_and(|(least, _)| took > *least)
+        };
+        let took = if slow(took) { again(&line, &rules, took) } else { took };
+        if slow(took) {
             slowest.push((took, line));
             slowest.sort_by_key(|(took, _)| std::cmp::Reverse(*took));
             slowest.truncate(SHOWN.0);

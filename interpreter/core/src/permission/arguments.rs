@@ -13,7 +13,7 @@ pub(super) struct Arguments {
     /// Everything else.
     pub(super) operands: Vec<Word>,
     /// Options as they were typed, beside their names.
-    pub(super) typed: Vec<(String, String)>,
+    pub(super) typed: Vec<(String, Word)>,
     /// Words that may turn out to be options, or to be several words: the line does not say what they begin with.
     pub(super) unsure: Vec<String>,
 }
@@ -166,7 +166,7 @@ fn long_option(
 ) -> usize {
     let (typed, glued) = long.split_once('=').map_or((long, false), |(name, _)| (name, true));
     let name = known.full(typed);
-    found.typed.push((name.clone(), word.text.clone()));
+    found.typed.push((name.clone(), word.clone()));
     found.flags.push(name.clone());
     if glued {
         found.values.push((name, word.skip(dashes + typed.len() + 1)));
@@ -182,7 +182,7 @@ fn letters(known: Known<'_>, word: &Word, next: Option<&[Word]>, found: &mut Arg
     let mut taken = 0;
     for (at, letter) in text.char_indices().skip(1) {
         let name = letter.to_string();
-        found.typed.push((name.clone(), word.text.clone()));
+        found.typed.push((name.clone(), word.clone()));
         found.flags.push(name.clone());
         let rest = at + letter.len_utf8();
         let glued = rest < text.len();

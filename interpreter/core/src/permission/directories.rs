@@ -51,11 +51,10 @@ impl Directories {
             missing.push(known);
             known = line.scopes.get(known).copied().unwrap_or(0);
         }
-        let state = self.scopes.get(&known).cloned();
-        for scope in missing {
-            if let Some(state) = &state {
-                self.scopes.insert(scope, state.clone());
-            }
+        if !missing.is_empty()
+            && let Some(state) = self.scopes.get(&known).cloned()
+        {
+            self.scopes.extend(missing.into_iter().map(|scope| (scope, state.clone())));
         }
         self.scopes.entry(scope).or_insert(State { now: None, failed: Vec::new(), chain: 0 })
     }
@@ -67,26 +66,35 @@ impl Directories {
         line: &Line,
         command: &Command,
         plain: &Plain,
+        now: Option<&[PathBuf]>,
         world: &World<'_>,
     ) {
-        let now = self.at(line, command);
         let most = self.most;
-        let calls = facts::doubts(line, command).contains(&"defined");
+        let calls = facts::is_defined(line, command);
         for words in &plain.spellings {
             let name = words.first().map(|word| basename(&word.text)).unwrap_or_default();
             let listed = |list: &[String]| list.iter().any(|each| each == name);
-            let state = self.state(line, command.scope);
             if calls || listed(&spec.wrappers.lost) {
-                state.now = None;
+                self.state(line, command.scope).now = None;
             } else if listed(&spec.wrappers.movers) {
+                let state = self.state(line, command.scope);
                 let target = moved_to(spec, words, world);
-                let moved = target.as_ref().and_then(|target| {
-                    resolve(target, now.as_ref().map(|now| now.as_slice()), world)
-                });
+                let moved = target.as_ref().and_then(|target| resolve(target, now, world));
                 let again = command.repeated
                     && target.is_some_and(|target| !target.text.starts_with(['/', '~']));
-                state.failed.extend(now.iter().flat_map(|now| now.iter().cloned()));
+                state.keep(now.unwrap_or_default(), most);
                 state.now = moved.filter(|moved| moved.len() <= most && !again).map(Rc::new);
+            }
+        }
+    }
+}
+
+impl State {
+    /// Keeps where a command stood if a `cd` fails; one more than are kept apart is enough to know none.
+    fn keep(&mut self, now: &[PathBuf], most: usize) {
+        for path in now {
+            if self.failed.len() <= most && !self.failed.contains(path) {
+                self.failed.push(path.clone());
             }
         }
     }

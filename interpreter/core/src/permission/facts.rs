@@ -145,9 +145,12 @@ pub(super) fn doubts(line: &Line, command: &Command) -> Vec<&'static str> {
         first.is_some_and(|word| !is_known(word) || word.has_glob() && word.text != "["),
         "computed",
     );
-    doubt(
-        first.is_some_and(|word| line.functions.iter().any(|function| function.name == word.text)),
-        "defined",
-    );
+    doubt(is_defined(line, command), "defined");
     doubts
+}
+
+/// Returns whether a command calls a function of the line.
+pub(super) fn is_defined(line: &Line, command: &Command) -> bool {
+    let defines = |word: &Word| line.functions.iter().any(|function| function.name == word.text);
+    command.words.first().is_some_and(defines)
 }

@@ -13,18 +13,31 @@ pub(super) fn folded(folding: &Folding, name: &str) -> String {
     folding.short.get(&folded).cloned().unwrap_or(folded)
 }
 
-/// Returns a path, each of its parts folded.
+/// Returns a path without dots and doubled slashes, each of its parts folded.
 pub(super) fn folded_path(folding: &Folding, path: &Path) -> String {
+    if let Some(text) = plain(folding, path) {
+        return text.to_ascii_lowercase();
+    }
     let part = |part: Component<'_>| folded(folding, &part.as_os_str().to_string_lossy());
     path.components().map(part).collect::<Vec<_>>().join("/")
 }
 
+/// Returns the text of a path that folding leaves as it is but for its case.
+fn plain<'p>(folding: &Folding, path: &'p Path) -> Option<&'p str> {
+    path.to_str().filter(|text| is_plain(folding, text))
+}
+
 /// Returns whether folding leaves a text as it is but for its case.
 fn is_plain(folding: &Folding, text: &str) -> bool {
-    let mut parts = text.split('/');
+    let bytes = text.as_bytes();
+    let trails = |end: usize| {
+        let last = end.checked_sub(1).and_then(|last| bytes.get(last));
+        last.is_some_and(|sign| folding.trailing.as_bytes().contains(sign))
+    };
     text.is_ascii()
-        && !text.contains('~')
-        && !parts.any(|part| part.ends_with(|sign| folding.trailing.contains(sign)))
+        && memchr::memchr(b'~', bytes).is_none()
+        && !trails(bytes.len())
+        && !memchr::memchr_iter(b'/', bytes).any(trails)
 }
 
 /// Returns whether two names are the same there.
@@ -36,8 +49,12 @@ fn same(folding: &Folding, one: &str, other: &str) -> bool {
         }
 }
 
-/// Returns what is left of a path below a directory that may be spelled otherwise.
+/// Returns what is left of a path below a directory that may be spelled otherwise. Both are without dots and doubled
+/// slashes.
 pub(super) fn below<'p>(folding: &Folding, directory: &Path, path: &'p Path) -> Option<&'p Path> {
+    if let (Some(one), Some(other)) = (plain(folding, directory), plain(folding, path)) {
+        return plain_below(one, other).map(Path::new);
+    }
     let mut rest = path.components();
     for part in directory.components() {
         let (one, other) =
@@ -49,13 +66,48 @@ pub(super) fn below<'p>(folding: &Folding, directory: &Path, path: &'p Path) -> 
     Some(rest.as_path())
 }
 
+/// The same for texts in which folding changes nothing but the case.
+fn plain_below<'p>(directory: &str, path: &'p str) -> Option<&'p str> {
+    let (front, rest) = path.split_at_checked(directory.len())?;
+    let apart = || directory.ends_with('/') || rest.is_empty() || rest.starts_with('/');
+    let below = front.eq_ignore_ascii_case(directory) && apart();
+    below.then(|| rest.strip_prefix('/').unwrap_or(rest))
+}
+
+/// Returns whether no part of a path in plain letters is a landmark in another case.
+fn is_usual(wrappers: &Wrappers, path: &str) -> bool {
+    let other = |one: &str, known: &str| one != known && one.eq_ignore_ascii_case(known);
+    let mut places = wrappers.landmarks.iter().filter(|known| known.starts_with('/'));
+    let mut parts =
+        path.split('/').filter(|part| part.bytes().any(|sign| sign.is_ascii_uppercase()));
+    let named = |part: &str| wrappers.landmarks.iter().any(|known| other(part, known));
+    !parts.any(named)
+        && !places
+            .any(|known| plain_below(known, path).is_some() && !path.starts_with(known.as_str()))
+}
+
+/// Returns whether a landmark is on a path in another spelling than its own.
+fn is_disguised(wrappers: &Wrappers, path: &Path) -> bool {
+    let relative = path.strip_prefix("/").unwrap_or(path).to_string_lossy();
+    let folded = folded_path(&wrappers.folding, Path::new(&*relative));
+    let parts = || relative.split('/').zip(folded.split('/'));
+    let is = |known: &String| match known.strip_prefix('/') {
+        Some(known) => plain_below(known, &folded).is_some() && !relative.starts_with(known),
+        None => parts().any(|(part, folded)| folded == known && part != folded),
+    };
+    wrappers.landmarks.iter().any(is)
+}
+
 /// Returns a path whose protected names are spelled otherwise, as they are usually spelled; `None` if there are none.
 pub(super) fn protected(wrappers: &Wrappers, path: &Path) -> Option<PathBuf> {
     let folding = &wrappers.folding;
     // Landmarks are in lower case, so what is too has no other spelling of one.
-    if path.to_str().is_some_and(|text| {
-        is_plain(folding, text) && !text.bytes().any(|sign| sign.is_ascii_uppercase())
+    if plain(folding, path).is_some_and(|text| {
+        !text.bytes().any(|sign| sign.is_ascii_uppercase()) || is_usual(wrappers, text)
     }) {
+        return None;
+    }
+    if !is_disguised(wrappers, path) {
         return None;
     }
     let (places, names): (Vec<&str>, Vec<&str>) =

@@ -17,7 +17,8 @@ use crate::shell::{Command, Line, Unseen, Word};
 use crate::spec::{
     CallFacts, CommandFacts, Decision, FileAction, MODES, ModeRow, ModeSpec, Record, Rule, Spec,
 };
-use std::collections::HashSet;
+use std::collections::HashMap;
+use std::hash::BuildHasher;
 use std::path::PathBuf;
 
 /// Judges a call: what it would do, by whose rule, and what "always" would store.
@@ -48,7 +49,8 @@ pub(super) struct Judge<'a> {
     pub(super) broken: Option<&'a Rule>,
     decision: Decision,
     trace: Vec<Step>,
-    stepped: HashSet<Step>,
+    /// Where a step of that hash stands in the trace: what is found again is not copied.
+    stepped: HashMap<u64, Vec<usize>>,
     asks: Vec<&'static str>,
     /// A written rule denies some commands.
     denies: bool,
@@ -93,7 +95,7 @@ impl<'a> Judge<'a> {
             broken: None,
             decision: Decision::Allow,
             trace: Vec::new(),
-            stepped: HashSet::new(),
+            stepped: HashMap::new(),
             asks: Vec::new(),
             denies: rules::denies(&policy.layers, "bash"),
             allowed: true,
@@ -120,7 +122,11 @@ impl<'a> Judge<'a> {
                 self.named.push(NamedPath { named: start.clone(), real });
             }
             let start = start.unwrap_or_else(|| self.world.cwd.to_path_buf());
+            self.grammar.grant(command.len());
             self.line(&Text::of(command), Some(vec![start]), 0);
+            if self.grammar.is_spent() {
+                self.ask(command, "unreadable", "too_large");
+            }
         }
         let action = if call.class == "write" { FileAction::Write } else { FileAction::Read };
         for path in &call.paths {
@@ -142,7 +148,7 @@ impl<'a> Judge<'a> {
         about: &str,
         record: &dyn Record,
         plain: bool,
-    ) -> Option<Hit> {
+    ) -> Option<Hit<'a>> {
         let asked = Asked { tool, texts, about, record, plain, approvals: true };
         rules::lookup(self.spec, &self.policy.layers, asked)
     }
@@ -150,10 +156,20 @@ impl<'a> Judge<'a> {
     fn step(&mut self, of: &str, then: Decision, rule: &str, from: (&str, Option<u32>)) {
         self.decision = self.decision.max(then);
         self.objections += usize::from(then != Decision::Allow);
-        let (from, line) = (from.0.to_string(), from.1);
-        let step = Step { of: of.to_string(), then, rule: rule.to_string(), from, line };
-        if self.stepped.insert(step.clone()) {
-            self.trace.push(step);
+        let key = self.stepped.hasher().hash_one((of, then.name(), rule, from));
+        let same = |at: &usize| {
+            self.trace.get(*at).is_some_and(|step| {
+                step.of == of
+                    && step.then == then
+                    && step.rule == rule
+                    && (step.from.as_str(), step.line) == from
+            })
+        };
+        let known = self.stepped.entry(key).or_default();
+        if !known.iter().any(same) {
+            known.push(self.trace.len());
+            let (from, line) = (from.0.to_string(), from.1);
+            self.trace.push(Step { of: of.to_string(), then, rule: rule.to_string(), from, line });
         }
     }
 
@@ -174,7 +190,7 @@ impl<'a> Judge<'a> {
     }
 
     /// Notes what a rule says; where none speaks, or a default one asks, the reason is `unwritten`.
-    fn ruled(&mut self, of: &str, hit: Option<Hit>, unwritten: &'static str) {
+    fn ruled(&mut self, of: &str, hit: Option<Hit<'_>>, unwritten: &'static str) {
         let Some(hit) = hit else { return self.ask(of, unwritten, unwritten) };
         if hit.then == Decision::Ask {
             self.because(if hit.written { "written" } else { unwritten });
@@ -183,13 +199,13 @@ impl<'a> Judge<'a> {
             step: Step {
                 of: of.to_string(),
                 then: over.then,
-                rule: over.rule.clone(),
-                from: over.source.clone(),
+                rule: over.rule.to_string(),
+                from: over.source.to_string(),
                 line: over.line,
             },
-            by: hit.rule.clone(),
+            by: hit.rule.to_string(),
         }));
-        self.step(of, hit.then, &hit.rule, (&hit.source, hit.line));
+        self.step(of, hit.then, hit.rule, (hit.source, hit.line));
     }
 
     fn breaks(&mut self, of: &str, about: &str, record: &dyn Record) {
@@ -201,7 +217,7 @@ impl<'a> Judge<'a> {
 
     /// Looks at every command of a line.
     fn line(&mut self, text: &Text, start: Option<Vec<PathBuf>>, depth: usize) {
-        let line = text.read(self.spec);
+        let line = text.read(&self.grammar);
         for why in &line.unseen {
             let read = *why == Unseen::ChangedInLoop;
             let reason = if read { "unseen" } else { "unreadable" };
@@ -211,18 +227,17 @@ impl<'a> Judge<'a> {
         let mut looked = Vec::new();
         for (index, command) in line.commands.iter().enumerate() {
             self.commands += 1;
-            if self.commands > self.spec.limits.shell.max_commands {
+            let many = self.commands > self.spec.limits.shell.max_commands;
+            if many || self.grammar.is_spent() {
                 self.ask(&text.text, "unreadable", "too_large");
                 break;
             }
             let plain = plain(&self.grammar, &line, index);
             let cwds = directories.at(&line, command);
-            let facts = self.command(
-                Place { line: &line, command, index, depth },
-                &plain,
-                cwds.as_ref().map(|cwds| cwds.as_slice()),
-            );
-            directories.after(&self.grammar, &line, command, &plain, &self.world);
+            let cwds = cwds.as_ref().map(|cwds| cwds.as_slice());
+            let place = Place { line: &line, command, index, depth };
+            let facts = self.command(place, &plain, cwds);
+            directories.after(&self.grammar, &line, command, &plain, cwds, &self.world);
             if depth == 0 {
                 looked.push(Looked { plain, facts });
             }
@@ -307,10 +322,9 @@ impl<'a> Judge<'a> {
         let allows = hit.as_ref().is_some_and(|hit| hit.then == Decision::Allow);
         let approved = allows && hit.as_ref().is_some_and(|hit| hit.approved);
         self.allowed &= allows;
-        let pattern =
-            hit.as_ref().filter(|hit| hit.written).map(|hit| hit.rule.clone()).unwrap_or_default();
+        let pattern = hit.as_ref().filter(|hit| hit.written).map_or("", |hit| hit.rule);
         self.ruled(written, hit, "default");
-        for facts in spelled.iter().filter(|facts| allows && !names_risks(&pattern, facts)) {
+        for facts in spelled.iter().filter(|facts| allows && !names_risks(pattern, facts)) {
             if let Some(guard) = rules::guard(self.spec, "bash", "command", facts) {
                 self.ruled(written, Some(guard), "option");
             }
@@ -337,9 +351,14 @@ impl<'a> Judge<'a> {
 
     /// Returns what decides about a command: where a written rule asks about everything, and it is a part of the shell's
     /// grammar rather than a program, the defaults may allow it.
-    fn unless_grammar(&self, written: &str, facts: &CommandFacts, hit: Option<Hit>) -> Option<Hit> {
+    fn unless_grammar(
+        &self,
+        written: &str,
+        facts: &CommandFacts,
+        hit: Option<Hit<'a>>,
+    ) -> Option<Hit<'a>> {
         let grammar = self.spec.wrappers.grammar.contains(&facts.program);
-        let asks = |hit: &Hit| hit.written && hit.then == Decision::Ask && hit.rule == "*";
+        let asks = |hit: &Hit<'_>| hit.written && hit.then == Decision::Ask && hit.rule == "*";
         if !grammar || !facts.named.is_empty() || !hit.as_ref().is_some_and(asks) {
             return hit;
         }
@@ -381,7 +400,7 @@ impl<'a> Judge<'a> {
     /// that is about more than everything. What was approved in the session counts for no other spelling.
     fn against(&mut self, written: &str, words: &[Word], facts: &CommandFacts, approved: bool) {
         let hit = self.unapproved(words, facts);
-        let counts = |hit: &Hit| match hit.then {
+        let counts = |hit: &Hit<'_>| match hit.then {
             Decision::Deny => true,
             Decision::Ask => hit.rule != "*" && !approved,
             Decision::Allow => false,
@@ -395,7 +414,7 @@ impl<'a> Judge<'a> {
     /// no more than `most`.
     fn beside(&mut self, written: &str, words: &[Word], approved: bool, most: Decision) {
         let hit = self.unapproved(words, &CommandFacts::default());
-        let counts = |hit: &Hit| {
+        let counts = |hit: &Hit<'_>| {
             hit.rule != "*" && hit.then > if approved { Decision::Ask } else { Decision::Allow }
         };
         if let Some(hit) = hit.filter(counts) {
@@ -404,7 +423,7 @@ impl<'a> Judge<'a> {
         }
     }
 
-    fn unapproved(&self, words: &[Word], facts: &CommandFacts) -> Option<Hit> {
+    fn unapproved(&self, words: &[Word], facts: &CommandFacts) -> Option<Hit<'a>> {
         let texts = [facts::text(&[], words)];
         let asked = Asked {
             tool: "bash",

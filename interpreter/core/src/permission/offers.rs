@@ -2,7 +2,7 @@
 //! nothing at all where an answer given now says nothing about the next time.
 
 use super::always::{self, Looked};
-use super::paths::Roots;
+use super::paths::{Located, Roots};
 use super::program::Grammar;
 use super::{Approval, wildcard};
 use crate::shell::Line;
@@ -68,18 +68,19 @@ impl Offers {
 pub(super) fn pattern(
     spec: &Spec,
     roots: &Roots,
-    path: &Path,
+    located: &Located,
     action: FileAction,
     below: bool,
 ) -> Option<String> {
+    let path = &located.path;
     let known = |name: &str| spec.wrappers.landmarks.iter().any(|known| known == name);
     let named = |part: &std::ffi::OsStr| known(&part.to_string_lossy());
     let holds = |known: &String| known.starts_with('/') && Path::new(known).starts_with(path);
     let last = below && path.file_name().is_some_and(named);
     let within = action != FileAction::Read && path.iter().any(named);
-    let text = roots.located(path).texts.last()?.clone();
+    let text = located.texts.last()?;
     if roots.guards(path) || spec.wrappers.landmarks.iter().any(holds) || last || within {
         return None;
     }
-    Some(wildcard::escape(&text))
+    Some(wildcard::escape(text))
 }

@@ -5,9 +5,10 @@ use super::folded::{self, folded_path};
 use super::globs::{has_glob, matches};
 use super::real::{Disk, real};
 use crate::shell::{Piece, Word};
-use crate::spec::{FileFacts, Folding, Spec, Wrappers};
+use crate::spec::{FileAction, FileFacts, Folding, Spec, Wrappers};
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::ffi::OsString;
 use std::path::{Component, Path, PathBuf};
 use std::rc::Rc;
 
@@ -141,9 +142,9 @@ pub(super) fn landmarks(wrappers: &Wrappers, path: &Path, world: &World<'_>) -> 
 /// Returns what a path with globs names in `directory`, if its start fits the directory.
 fn inside(path: &Path, directory: &Path) -> Option<PathBuf> {
     let mut parts = path.components();
-    let text = |part: Component<'_>| part.as_os_str().to_string_lossy().into_owned();
     for known in directory.components() {
-        if !matches(&text(parts.next()?), &text(known)) {
+        let (part, known) = (parts.next()?.as_os_str(), known.as_os_str());
+        if !matches(&part.to_string_lossy(), &known.to_string_lossy()) {
             return None;
         }
     }
@@ -156,11 +157,13 @@ pub(super) struct Roots<'a> {
     home: Vec<PathBuf>,
     own: Vec<PathBuf>,
     project: Option<Vec<PathBuf>>,
-    located: RefCell<HashMap<PathBuf, Rc<Located>>>,
+    /// By the text of the path.
+    located: RefCell<HashMap<OsString, Rc<Located>>>,
 }
 
 /// What rules may be asked about a path.
 pub(super) struct Located {
+    pub(super) path: PathBuf,
     /// Below `@own` or `~` where it is, else absolute.
     pub(super) shown: String,
     /// What patterns over paths are matched against: absolute, below `~`, below the project.
@@ -187,34 +190,36 @@ impl<'a> Roots<'a> {
 
     /// Returns what rules may be asked about a path; each is looked at once.
     pub(super) fn located(&self, path: &Path) -> Rc<Located> {
-        if let Some(located) = self.located.borrow().get(path) {
+        if let Some(located) = self.located.borrow().get(path.as_os_str()) {
             return Rc::clone(located);
         }
         let located = Rc::new(self.locate(path));
-        self.located.borrow_mut().insert(path.to_path_buf(), Rc::clone(&located));
+        self.located.borrow_mut().insert(path.into(), Rc::clone(&located));
         located
     }
 
     fn locate(&self, path: &Path) -> Located {
-        let text = path.display().to_string();
         let own = self.own.iter().find_map(|own| folded::below(self.folding, own, path));
         let home = below(&self.home, path).map(|rest| named("~", rest));
         let project = self.project.as_ref().and_then(|project| below(project, path));
         let inside = project.filter(|_| own.is_none());
         let shown = own.map(|rest| named(OWN, rest)).or_else(|| home.clone());
-        let below = project.map(|rest| rest.display().to_string());
         Located {
-            shown: shown.unwrap_or_else(|| text.clone()),
+            path: path.to_path_buf(),
+            shown: shown.unwrap_or_else(|| shown_path(path)),
             place: inside.map(|rest| here(folded_path(self.folding, rest))),
-            spelled: inside.map(|rest| here(rest.display().to_string())),
-            texts: [Some(text), home, below].into_iter().flatten().collect(),
+            spelled: inside.map(|rest| here(shown_path(rest))),
+            texts: [Some(shown_path(path)), home, project.map(shown_path)]
+                .into_iter()
+                .flatten()
+                .collect(),
         }
     }
 
     /// Returns a path as a person reads it: below `~` where it is, else absolute.
     pub(super) fn told(&self, path: &Path) -> String {
         let home = below(&self.home, path).map(|rest| named("~", rest));
-        home.unwrap_or_else(|| path.display().to_string())
+        home.unwrap_or_else(|| shown_path(path))
     }
 
     /// Returns whether the program's own directories are below a path.
@@ -228,15 +233,16 @@ impl<'a> Roots<'a> {
         roots.chain(&self.own).any(|root| root.starts_with(path))
             || below(&self.own, path).is_some()
     }
+}
 
-    /// Returns what rules can ask about something done to a path.
-    pub(super) fn facts(&self, action: &str, path: &Path, by: &str) -> FileFacts {
-        let Located { shown, place, .. } = &*self.located(path);
+impl Located {
+    /// Returns what rules can ask about something done to the path.
+    pub(super) fn facts(&self, action: FileAction, by: &str) -> FileFacts {
         FileFacts {
-            action: action.to_string(),
-            path: shown.clone(),
-            inside: place.is_some(),
-            place: place.clone().unwrap_or_default(),
+            action: action.name().to_string(),
+            path: self.shown.clone(),
+            inside: self.place.is_some(),
+            place: self.place.clone().unwrap_or_default(),
             by: by.to_string(),
         }
     }
@@ -249,12 +255,28 @@ fn here(place: String) -> String {
 
 fn named(root: &str, rest: &Path) -> String {
     let below = !rest.as_os_str().is_empty();
-    if below { format!("{root}/{}", rest.display()) } else { root.to_string() }
+    if below { [root, "/", &rest.to_string_lossy()].concat() } else { root.to_string() }
+}
+
+/// Returns a path as a text; signs that are none are shown as such.
+fn shown_path(path: &Path) -> String {
+    path.to_str().map_or_else(|| path.to_string_lossy().into_owned(), String::from)
 }
 
 fn below<'p>(roots: &[PathBuf], path: &'p Path) -> Option<&'p Path> {
-    let text = path.as_os_str().as_encoded_bytes();
-    // Both are without dots and doubled slashes, so that their texts tell, and most paths are in none of these.
-    let may = |root: &&PathBuf| text.starts_with(root.as_os_str().as_encoded_bytes());
-    roots.iter().filter(may).find_map(|root| path.strip_prefix(root).ok())
+    // Both are without dots and doubled slashes, so that their texts tell.
+    let text = path.to_str();
+    roots.iter().find_map(|root| match (root.to_str(), text) {
+        (Some(root), Some(text)) => text_below(root, text).map(Path::new),
+        _ => path.strip_prefix(root).ok(),
+    })
+}
+
+fn text_below<'p>(root: &str, path: &'p str) -> Option<&'p str> {
+    let rest = path.strip_prefix(root)?;
+    match rest.strip_prefix('/') {
+        Some(below) => Some(below),
+        None if rest.is_empty() || root.ends_with('/') => Some(rest),
+        None => None,
+    }
 }

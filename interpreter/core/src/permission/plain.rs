@@ -2,12 +2,12 @@
 //! a shell would run read as lines of their own. What it finds counts against a command, never for it.
 
 use super::arguments::{Known, arguments};
-use super::program::{Grammar, basename, is_named};
+use super::program::{Grammar, basename, bytes, is_named};
 use super::said;
-use crate::shell::{self, Command, Line, Piece, Word};
+use crate::shell::{self, Command, Line, Piece, Unseen, Word};
 use crate::spec::{Options, Program, Spec};
-use globset::Glob;
 use std::cell::OnceCell;
+use std::collections::HashSet;
 
 /// What a command comes down to.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -55,8 +55,11 @@ impl Text {
     }
 
     /// Reads it as a line, arguments and input in their places.
-    pub(super) fn read(&self, spec: &Spec) -> Line {
+    pub(super) fn read(&self, spec: &Grammar<'_>) -> Line {
         let limits = &spec.limits.shell;
+        if !spec.spend_reading(&self.text) {
+            return Line { unseen: vec![Unseen::TooLarge], ..Line::default() };
+        }
         let mut line = match self.arguments.is_empty() {
             true => shell::read(&self.text, limits),
             false => shell::read_called(&self.text, &self.arguments, limits),
@@ -90,7 +93,7 @@ pub fn plain_texts(spec: &Spec, line: &str) -> Vec<String> {
     let nested = nested(&Grammar::new(spec), vec![Text::of(line)], false);
     let mut texts: Vec<String> =
         nested.spellings.iter().map(|words| Line::spelled(words)).collect();
-    let mut seen = std::collections::HashSet::new();
+    let mut seen = HashSet::new();
     texts.retain(|text| !text.is_empty() && seen.insert(text.clone()));
     texts
 }
@@ -119,7 +122,7 @@ fn nested(spec: &Grammar<'_>, texts: Vec<Text>, aside: bool) -> Nested {
         let line = text.read(spec);
         bytes += text.text.len();
         commands += line.commands.len();
-        if bytes > limits.max_bytes || commands > limits.max_commands {
+        if bytes > limits.max_bytes || commands > limits.max_commands || spec.is_spent() {
             found.cut = true;
             break;
         }
@@ -193,7 +196,7 @@ impl Search<'_, '_> {
         for standing in [Standing::Sure, Standing::Aside, Standing::Guessed] {
             let mut at = 0;
             self.standing = standing;
-            while let Some(words) = self.lists().0.get(at).cloned() {
+            while let Some(words) = self.lists().0.get(at).cloned().filter(|_| !self.found.cut) {
                 at += 1;
                 self.step(&words);
                 self.standing = standing;
@@ -242,10 +245,12 @@ impl Search<'_, '_> {
             return;
         }
         let limits = &self.spec.limits.shell;
-        self.bytes += words.iter().map(|word| word.text.len() + 1).sum::<usize>();
+        let length = bytes(&words);
+        self.bytes += length;
         let Plain { spellings, aside, guessed, .. } = &self.found;
         let count = spellings.len() + aside.spellings.len() + guessed.spellings.len();
-        if count > 0 && (count >= limits.max_spellings || self.bytes > limits.max_spelled) {
+        let many = count >= limits.max_spellings || self.bytes > limits.max_spelled;
+        if !self.spec.spend_words(length) || count > 0 && many {
             self.found.cut = true;
             return;
         }
@@ -317,15 +322,8 @@ impl Search<'_, '_> {
 
     /// Adds the programs that the spec says something of and whose name a glob fits.
     fn globbed(&mut self, pattern: &str, rest: &[Word]) {
-        let Ok(glob) = Glob::new(pattern) else { return };
-        let glob = glob.compile_matcher();
-        let spec = self.spec;
-        let most = spec.limits.shell.max_globbed;
-        let fits = spec.wrappers.names().filter(|name| glob.is_match(name));
-        let names: Vec<&str> = fits.take(most + 1).collect();
-        if names.len() <= most {
-            names.into_iter().for_each(|name| self.add(after(Word::of(name), rest)));
-        }
+        let names = self.spec.fitting(pattern);
+        names.iter().for_each(|name| self.add(after(Word::of(name), rest)));
     }
 
     /// Adds the command without the options in front of what may be a verb, where the spec does not know them: as if
@@ -358,8 +356,9 @@ impl Search<'_, '_> {
         let words = words.get(skipped..).unwrap_or_default();
         let without = arguments(known, words);
         let mut unknown: Vec<String> = Vec::new();
-        for flag in without.flags.iter().filter(|flag| !known.names(flag)) {
-            if unknown.len() < self.spec.limits.shell.max_unknown && !unknown.contains(flag) {
+        let mut seen = HashSet::new();
+        for flag in without.flags.iter().filter(|flag| seen.insert(*flag)) {
+            if unknown.len() < self.spec.limits.shell.max_unknown && !known.names(flag) {
                 unknown.push(flag.clone());
             }
         }

@@ -2,9 +2,10 @@
 
 use super::arguments::{Arguments, Known, arguments};
 use super::script;
-use crate::shell::Word;
+use crate::shell::{Piece, Word};
 use crate::spec::{Effect, FileAction, Operands, Options, Program, Spec, Which, Wrappers};
-use std::cell::RefCell;
+use globset::Glob;
+use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::ops::Deref;
 use std::rc::Rc;
@@ -14,7 +15,22 @@ use std::sync::LazyLock;
 pub(super) struct Grammar<'s> {
     spec: &'s Spec,
     read: RefCell<HashMap<Vec<Word>, Rc<Reading<'s>>>>,
+    fitting: RefCell<HashMap<String, Rc<[&'s str]>>>,
+    /// What the texts of substitutions print, by text and how deep it stands.
+    said: RefCell<HashMap<String, Vec<(usize, Said)>>>,
+    /// How much may still be looked at, in bytes.
+    left: Cell<usize>,
 }
+
+/// What commands print, as far as the line says it.
+pub(super) type Said = Option<Vec<Piece>>;
+
+/// What looking at a command, a spelling or a file costs beside its bytes.
+const EACH: usize = 48;
+
+/// How many times as much a byte costs where a text is read, and where a command's words are taken apart.
+const READ: usize = 4;
+const WORDS: usize = 2;
 
 impl Deref for Grammar<'_> {
     type Target = Spec;
@@ -26,7 +42,71 @@ impl Deref for Grammar<'_> {
 
 impl<'s> Grammar<'s> {
     pub(super) fn new(spec: &'s Spec) -> Grammar<'s> {
-        Grammar { spec, read: RefCell::default() }
+        let left = Cell::new(spec.limits.shell.max_work);
+        Grammar {
+            spec,
+            read: RefCell::default(),
+            fitting: RefCell::default(),
+            said: RefCell::default(),
+            left,
+        }
+    }
+
+    /// Returns what a text that stands so deep says; it is made once.
+    pub(super) fn said(&self, text: &str, depth: usize, make: impl FnOnce() -> Said) -> Said {
+        let found = |said: &Vec<(usize, Said)>| {
+            said.iter().find(|(at, _)| *at == depth).map(|(_, said)| said.clone())
+        };
+        if let Some(said) = self.said.borrow().get(text).and_then(found) {
+            return said;
+        }
+        let said = make();
+        self.said.borrow_mut().entry(text.to_string()).or_default().push((depth, said.clone()));
+        said
+    }
+
+    /// Lets more be looked at for a line of that many bytes.
+    pub(super) fn grant(&self, bytes: usize) {
+        let more = bytes.saturating_mul(self.spec.limits.shell.work_per_byte);
+        self.left.set(self.left.get().saturating_add(more));
+    }
+
+    /// Takes one thing of that many bytes off what may still be looked at; false once nothing is left.
+    pub(super) fn spend(&self, bytes: usize) -> bool {
+        self.left.set(self.left.get().saturating_sub(bytes.saturating_add(EACH)));
+        !self.is_spent()
+    }
+
+    /// The same for a text that is to be read.
+    pub(super) fn spend_reading(&self, text: &str) -> bool {
+        self.spend(text.len().saturating_mul(READ))
+    }
+
+    /// The same for the words of a command, of so many bytes, that are to be taken apart.
+    pub(super) fn spend_words(&self, bytes: usize) -> bool {
+        self.spend(bytes.saturating_mul(WORDS))
+    }
+
+    /// Returns whether so much has been looked at that the rest is not.
+    pub(super) fn is_spent(&self) -> bool {
+        self.left.get() == 0
+    }
+
+    /// Returns the programs that the spec says something of and whose name a glob fits; none if they are many.
+    pub(super) fn fitting(&self, pattern: &str) -> Rc<[&'s str]> {
+        if let Some(names) = self.fitting.borrow().get(pattern) {
+            return Rc::clone(names);
+        }
+        let most = self.spec.limits.shell.max_globbed;
+        let mut names: Vec<&str> = Vec::new();
+        if let Some(glob) = Glob::new(pattern).ok().filter(|_| self.spend(pattern.len() * EACH)) {
+            let glob = glob.compile_matcher();
+            let fits = self.spec.wrappers.names().filter(|name| glob.is_match(name));
+            names.extend(fits.take(most + 1));
+        }
+        let names: Rc<[&str]> = if names.len() <= most { names.into() } else { Rc::default() };
+        self.fitting.borrow_mut().insert(pattern.to_string(), Rc::clone(&names));
+        names
     }
 
     /// Reads a command's words; the first is the program.
@@ -34,6 +114,7 @@ impl<'s> Grammar<'s> {
         if let Some(reading) = self.read.borrow().get(words) {
             return Rc::clone(reading);
         }
+        self.spend_words(bytes(words));
         let reading = Rc::new(read(&self.spec.wrappers, words));
         self.read.borrow_mut().insert(words.to_vec(), Rc::clone(&reading));
         reading
@@ -57,6 +138,11 @@ pub(super) struct Reading<'s> {
     pub(super) bare: Option<Vec<Word>>,
     /// Values of options that name files.
     named: Vec<(FileAction, Word)>,
+}
+
+/// Returns the length of words as they are written.
+pub(super) fn bytes(words: &[Word]) -> usize {
+    words.iter().map(|word| word.text.len() + 1).sum()
 }
 
 /// Returns the last component of a program's name.
@@ -114,8 +200,10 @@ fn risks(program: &Program, arguments: &Arguments) -> Vec<String> {
         .filter(|(name, _)| {
             dangerous(name) || (program.strict && !number(name) && !known.names(name))
         })
-        .map(|(_, typed)| typed.clone())
+        .map(|(_, typed)| typed.text.clone())
         .collect();
+    // One bundle of letters is one risk.
+    risks.dedup();
     if program.risky.iter().any(|risky| risky == "+") {
         risks.extend(
             arguments
@@ -199,8 +287,10 @@ impl<'s> Reading<'s> {
         let behind_equals = |word: &Word| word.text.find('=').map(|at| word.skip(at + 1));
         let words =
             self.arguments.values.iter().map(|(_, value)| value).chain(&self.arguments.operands);
-        let glued = self.arguments.typed.iter().filter_map(|(_, typed)| {
-            typed.find('/').map(|at| Word::of(typed.get(at..).unwrap_or_default()))
+        let mut typed: Vec<&Word> = self.arguments.typed.iter().map(|(_, typed)| typed).collect();
+        typed.dedup();
+        let glued = typed.into_iter().filter_map(|typed| {
+            typed.text.find('/').map(|at| Word::of(typed.text.get(at..).unwrap_or_default()))
         });
         words
             .flat_map(|word| [Some(word.clone()), behind_equals(word)])

@@ -3,7 +3,8 @@
 //! guess.
 
 use crate::spec::PathLimits;
-use std::ffi::OsString;
+use std::borrow::Cow;
+use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
 
 /// What core may ask the disk. As it stands it is a disk without links.
@@ -24,23 +25,24 @@ pub trait Disk {
 /// Returns where an absolute path really is. A link counts before a `..` behind it; what is not there yet is where it
 /// would be made. `None` if that cannot be known: the links go in a circle, are too many, or lead too deep.
 pub fn real(path: &Path, disk: &dyn Disk, limits: &PathLimits) -> Option<PathBuf> {
-    let mut real = PathBuf::from("/");
+    let mut real = PathBuf::with_capacity(path.as_os_str().len() + 1);
+    real.push("/");
     let mut left = Vec::new();
     let mut links = 0;
-    push(&mut left, path);
+    left.extend(parts(path).map(Cow::Borrowed));
     while let Some(part) = left.pop() {
-        if part == ".." {
+        if *part == *".." {
             real.pop();
             continue;
         }
-        real.push(part);
+        real.push(&part);
         if let Some(target) = disk.link(&real).or_else(|| root_of_process(&real)) {
             links += 1;
             real.pop();
             if target.is_absolute() {
                 real = PathBuf::from("/");
             }
-            push(&mut left, &target);
+            left.extend(parts(&target).map(|part| Cow::Owned(part.to_owned())));
         }
         if links > limits.max_links || real.as_os_str().len() > limits.max_bytes {
             return None;
@@ -49,17 +51,19 @@ pub fn real(path: &Path, disk: &dyn Disk, limits: &PathLimits) -> Option<PathBuf
     Some(real)
 }
 
-/// Puts the parts of a path, the first of them last, onto those that are still to be gone.
-fn push(left: &mut Vec<OsString>, path: &Path) {
-    left.extend(path.components().rev().filter_map(|part| match part {
-        Component::Normal(name) => Some(name.to_owned()),
-        Component::ParentDir => Some("..".into()),
+/// Returns the parts of a path that are to be gone, the first of them last.
+fn parts(path: &Path) -> impl Iterator<Item = &OsStr> {
+    path.components().rev().filter_map(|part| match part {
+        Component::Normal(_) | Component::ParentDir => Some(part.as_os_str()),
         Component::RootDir | Component::CurDir | Component::Prefix(_) => None,
-    }));
+    })
 }
 
 /// `/proc/<pid>/root` is the root by another name, also where nobody may read the link.
 fn root_of_process(path: &Path) -> Option<PathBuf> {
+    if !path.as_os_str().as_encoded_bytes().starts_with(b"/proc/") {
+        return None;
+    }
     let below = path.strip_prefix("/proc").ok()?;
     (below.components().count() == 2 && below.ends_with("root")).then(|| PathBuf::from("/"))
 }

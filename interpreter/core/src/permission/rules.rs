@@ -86,11 +86,11 @@ impl Layer {
 
 /// The rule that spoke last.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Hit {
+pub(super) struct Hit<'r> {
     pub(super) then: Decision,
     /// The id of a default rule, or the pattern of a written one.
-    pub(super) rule: String,
-    pub(super) source: String,
+    pub(super) rule: &'r str,
+    pub(super) source: &'r str,
     /// The line of that file, where it is known.
     pub(super) line: Option<u32>,
     /// A person or project wrote it.
@@ -98,7 +98,7 @@ pub(super) struct Hit {
     /// A person approved it in the session.
     pub(super) approved: bool,
     /// Rules that matched too, in the order they count.
-    pub(super) over: Vec<Hit>,
+    pub(super) over: Vec<Hit<'r>>,
 }
 
 /// What a rule is looked up for.
@@ -117,12 +117,12 @@ pub(super) struct Asked<'a> {
     pub(super) approvals: bool,
 }
 
-impl Hit {
-    fn of_default(rule: &DefaultRule) -> Hit {
+impl<'r> Hit<'r> {
+    fn of_default(rule: &'r DefaultRule) -> Hit<'r> {
         Hit {
             then: rule.then,
-            rule: rule.id.clone(),
-            source: DEFAULTS.into(),
+            rule: &rule.id,
+            source: DEFAULTS,
             line: None,
             written: false,
             approved: false,
@@ -131,7 +131,7 @@ impl Hit {
     }
 
     /// Returns this one, which counts although the other matched too.
-    fn over(mut self, mut other: Hit) -> Hit {
+    fn over(mut self, mut other: Hit<'r>) -> Hit<'r> {
         self.over.append(&mut other.over);
         self.over.push(other);
         self
@@ -139,7 +139,7 @@ impl Hit {
 }
 
 /// Returns the rule that decides, if any does.
-pub(super) fn lookup(spec: &Spec, layers: &[Layer], asked: Asked<'_>) -> Option<Hit> {
+pub(super) fn lookup<'r>(spec: &'r Spec, layers: &'r [Layer], asked: Asked<'_>) -> Option<Hit<'r>> {
     let global = match (default(spec, asked), written(layers, Scope::Global, asked)) {
         (Some(default), Some(global)) => Some(global.over(default)),
         (default, global) => global.or(default),
@@ -180,7 +180,7 @@ pub(super) fn approves_exactly(layers: &[Layer], tool: &str, pattern: &str) -> b
 }
 
 /// Returns the last that matches of the rules written in a scope.
-fn written(layers: &[Layer], scope: Scope, asked: Asked<'_>) -> Option<Hit> {
+fn written<'r>(layers: &'r [Layer], scope: Scope, asked: Asked<'_>) -> Option<Hit<'r>> {
     let rules = layers
         .iter()
         .filter(|layer| layer.scope == scope)
@@ -191,8 +191,8 @@ fn written(layers: &[Layer], scope: Scope, asked: Asked<'_>) -> Option<Hit> {
     });
     let hits = matching.map(|(layer, rule)| Hit {
         then: rule.then,
-        rule: rule.pattern.clone(),
-        source: layer.source.clone(),
+        rule: &rule.pattern,
+        source: &layer.source,
         line: rule.line,
         written: true,
         approved: scope == Scope::Session,
@@ -208,7 +208,7 @@ pub(super) fn denies(layers: &[Layer], tool: &str) -> bool {
     about.any(|rule| rule.then == Decision::Deny)
 }
 
-fn default(spec: &Spec, asked: Asked<'_>) -> Option<Hit> {
+fn default<'r>(spec: &'r Spec, asked: Asked<'_>) -> Option<Hit<'r>> {
     let matching = spec.defaults.iter().filter(|rule| rule.tool == asked.tool).filter(|rule| {
         match &rule.judged {
             Judged::Pattern(pattern) => {
@@ -230,11 +230,16 @@ pub fn default_of(spec: &Spec, tool: &str, text: &str) -> Option<String> {
     let texts = [text.to_string()];
     let record = &Value::Null;
     let asked = Asked { tool, texts: &texts, about: "", record, plain: false, approvals: false };
-    default(spec, asked).map(|hit| hit.rule)
+    default(spec, asked).map(|hit| hit.rule.to_string())
 }
 
 /// Returns the default rule with a condition that speaks against what `record` says, whatever allowed it.
-pub(super) fn guard(spec: &Spec, tool: &str, about: &str, record: &dyn Record) -> Option<Hit> {
+pub(super) fn guard<'r>(
+    spec: &'r Spec,
+    tool: &str,
+    about: &str,
+    record: &dyn Record,
+) -> Option<Hit<'r>> {
     let guards =
         spec.defaults.iter().filter(|rule| rule.tool == tool && rule.then != Decision::Allow);
     let mut hits = guards.filter(|rule| matches!(&rule.judged, Judged::When { about: of, when } if of == about && when.holds(record)));

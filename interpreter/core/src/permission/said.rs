@@ -147,12 +147,14 @@ fn said_in(spec: &Grammar<'_>, piece: &Piece, depth: usize) -> Option<Vec<Piece>
 }
 
 fn substituted(spec: &Grammar<'_>, text: &str, depth: usize) -> Option<Vec<Piece>> {
-    if depth >= spec.limits.shell.max_nested {
+    if depth >= spec.limits.shell.max_nested || !spec.spend_reading(text) {
         return None;
     }
-    let line = shell::read(text, &spec.limits.shell);
-    let last = |command: &&Command| command.level == 0 && command.feeds.is_empty();
-    printed(spec, &line, line.commands.iter().filter(last), depth + 1)
+    spec.said(text, depth, || {
+        let line = shell::read(text, &spec.limits.shell);
+        let last = |command: &&Command| command.level == 0 && command.feeds.is_empty();
+        printed(spec, &line, line.commands.iter().filter(last), depth + 1)
+    })
 }
 
 /// Returns what commands print one after the other; those of which nothing is known are left out.

@@ -15,6 +15,8 @@ const LIMITS: Limits = Limits {
     max_files: 2048,
     max_lines: 16,
     max_globbed: 48,
+    max_work: 1 << 20,
+    work_per_byte: 4,
     max_unknown: 32,
     max_verbs: 4,
     max_targets: 16,

@@ -5,7 +5,7 @@ use super::{Judge, Place};
 use crate::permission::folded::protected;
 use crate::permission::globs;
 use crate::permission::offers::{OUTSIDE, pattern};
-use crate::permission::paths::{self, is_address, resolve};
+use crate::permission::paths::{self, Located, is_address, resolve};
 use crate::permission::plain::Plain;
 use crate::permission::real::real;
 use crate::permission::rules::Asked;
@@ -15,6 +15,7 @@ use crate::shell::{Redirect, RedirectKind, Word};
 use crate::spec::{Decision, FileAction, FileFacts};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 impl Judge<'_> {
     /// Looks at the files a command names in any spelling, and at its redirects.
@@ -42,7 +43,8 @@ impl Judge<'_> {
                     continue;
                 }
                 self.files += 1;
-                if self.files > self.spec.limits.shell.max_files {
+                let most = self.spec.limits.shell.max_files;
+                if self.grammar.is_spent() || self.files > most {
                     return self.ask(written, "unreadable", "too_large");
                 }
                 match resolve(&word, cwds, &self.world) {
@@ -66,6 +68,9 @@ impl Judge<'_> {
             }
         }
         for redirect in &place.command.redirects {
+            if self.grammar.is_spent() {
+                return self.ask(written, "unreadable", "too_large");
+            }
             self.redirect(written, redirect, cwds);
         }
     }
@@ -89,7 +94,7 @@ impl Judge<'_> {
                     if action == FileAction::Write {
                         let real = real.unwrap_or_else(|| paths::normal(&path));
                         let texts = &self.roots.located(&real).texts;
-                        let facts = self.roots.facts(action.name(), &path, "");
+                        let facts = self.roots.located(&path).facts(action, "");
                         let hit = self.lookup("edit", texts, "file", &facts, true);
                         let allows = hit.as_ref().is_some_and(|hit| hit.then == Decision::Allow);
                         self.allowed &= allows;
@@ -132,20 +137,19 @@ impl Judge<'_> {
     /// Holds a file against the floor, the rules and the project's border.
     fn look(&mut self, of: &str, action: FileAction, path: &Path, real: Option<&Path>, by: &str) {
         let tool = if action == FileAction::Read { "read" } else { "edit" };
-        for path in self.spellings(action, path, real) {
-            let facts = self.roots.facts(action.name(), &path, by);
+        for located in self.spellings(action, path, real) {
+            let facts = located.facts(action, by);
             self.breaks(of, "file", &facts);
-            let texts = &self.roots.located(&path).texts;
-            let hit = self.lookup(tool, texts, "file", &facts, true);
+            let hit = self.lookup(tool, &located.texts, "file", &facts, true);
             let approved = hit.as_ref().is_some_and(|hit| hit.approved);
             if let Some(hit) = hit.filter(|hit| {
                 hit.then == Decision::Deny
                     || (hit.then == Decision::Ask && (tool == "read" || hit.written))
             }) {
-                self.offer(tool, action, &path, false);
+                self.offer(tool, action, &located, false);
                 self.ruled(of, Some(hit), "file");
             }
-            self.border(of, action, &path, approved, &facts);
+            self.border(of, action, &located, approved, &facts);
         }
     }
 
@@ -161,8 +165,8 @@ impl Judge<'_> {
     }
 
     /// Offers to store that a tool may use a file, or a directory with all below it.
-    fn offer(&mut self, tool: &str, action: FileAction, path: &Path, below: bool) {
-        let pattern = pattern(self.spec, &self.roots, path, action, below);
+    fn offer(&mut self, tool: &str, action: FileAction, located: &Located, below: bool) {
+        let pattern = pattern(self.spec, &self.roots, located, action, below);
         self.offers.file(tool, pattern, below);
     }
 
@@ -178,41 +182,51 @@ impl Judge<'_> {
         let absolute = self.absolute(path);
         let real = self.real(&path.to_string_lossy(), &absolute);
         self.note_file(action, &absolute, real.as_deref());
-        for path in self.spellings(action, &absolute, real.as_deref()) {
-            let facts = self.roots.facts(action.name(), &path, &call.tool);
+        for located in self.spellings(action, &absolute, real.as_deref()) {
+            let facts = located.facts(action, &call.tool);
             let of = facts.path.clone();
             self.breaks(&of, "file", &facts);
-            let texts = &self.roots.located(&path).texts;
-            let hit = self.lookup(&call.rule, texts, "file", &facts, true);
+            let hit = self.lookup(&call.rule, &located.texts, "file", &facts, true);
             let allows = hit.as_ref().is_some_and(|hit| hit.then == Decision::Allow);
             let approved = hit.as_ref().is_some_and(|hit| hit.approved);
             self.allowed &= allows;
             if !allows {
-                self.offer(&call.rule, action, &path, false);
+                self.offer(&call.rule, action, &located, false);
             }
             self.ruled(&of, hit, if action == FileAction::Read { "file" } else { "default" });
-            self.border(&of, action, &path, approved, &facts);
+            self.border(&of, action, &located, approved, &facts);
         }
         self.named.push(NamedPath { named: absolute, real });
     }
 
     /// Returns a path by its text and by where it really is, and notes both for the mode.
-    fn spellings(&mut self, action: FileAction, path: &Path, real: Option<&Path>) -> Vec<PathBuf> {
+    fn spellings(
+        &mut self,
+        action: FileAction,
+        path: &Path,
+        real: Option<&Path>,
+    ) -> Vec<Rc<Located>> {
         let text = paths::normal(path);
-        let mut found = vec![real.map_or_else(|| text.clone(), Path::to_path_buf), text];
+        let mut found = vec![text];
+        if let Some(real) = real.filter(|real| *real != path) {
+            found.insert(0, real.to_path_buf());
+        }
         if action >= FileAction::Wipe {
             found.iter_mut().for_each(|path| *path = paths::whole(path).to_path_buf());
         }
-        let landmarks: Vec<PathBuf> = found
-            .iter()
-            .flat_map(|path| paths::landmarks(&self.spec.wrappers, path, &self.world))
-            .collect();
+        let landmarks =
+            found.iter().flat_map(|path| paths::landmarks(&self.spec.wrappers, path, &self.world));
+        let landmarks: Vec<PathBuf> = landmarks.collect();
         found.extend(landmarks);
         let other = found.iter().filter_map(|path| protected(&self.spec.wrappers, path));
-        found.extend(other.collect::<Vec<_>>());
+        let other: Vec<PathBuf> = other.collect();
+        found.extend(other);
         found.dedup();
-        for path in &found {
-            let located = self.roots.located(path);
+        found.iter().for_each(|path| {
+            self.grammar.spend(path.as_os_str().len());
+        });
+        let found: Vec<Rc<Located>> = found.iter().map(|path| self.roots.located(path)).collect();
+        for located in &found {
             match &located.place {
                 Some(place) => {
                     // What only a folded name makes a plan is none everywhere.
@@ -226,7 +240,7 @@ impl Judge<'_> {
                 self.writes.push(located.shown.clone());
             }
             // With a directory goes what is in it.
-            if action >= FileAction::Delete && self.roots.hold_own(path) {
+            if action >= FileAction::Delete && self.roots.hold_own(&located.path) {
                 self.writes.push(paths::OWN.into());
             }
         }
@@ -253,7 +267,7 @@ impl Judge<'_> {
         &mut self,
         of: &str,
         action: FileAction,
-        path: &Path,
+        located: &Located,
         approved: bool,
         facts: &FileFacts,
     ) {
@@ -263,7 +277,7 @@ impl Judge<'_> {
         let reads = action == FileAction::Read;
         let asked = Asked {
             tool: OUTSIDE,
-            texts: &self.roots.located(path).texts,
+            texts: &located.texts,
             about: "file",
             record: facts,
             plain: true,
@@ -271,9 +285,9 @@ impl Judge<'_> {
         };
         let hit = rules::lookup(self.spec, &self.policy.layers, asked);
         if hit.as_ref().is_none_or(|hit| hit.then != Decision::Allow) {
-            self.offer(OUTSIDE, action, path, true);
+            self.offer(OUTSIDE, action, located, true);
             if !reads {
-                self.offer("edit", action, path, false);
+                self.offer("edit", action, located, false);
             }
         }
         self.ruled(of, hit, "external");
