@@ -9,7 +9,32 @@ pub(crate) fn located(root: &Path, cwd: &Path, given: &str) -> PathBuf {
     let slashed = tidy(&Path::new("/").join(given));
     let lost_slash =
         !given.starts_with(['/', '.']) && slashed.starts_with(root) && !joined.exists();
-    if lost_slash { slashed } else { joined }
+    shown(if lost_slash { slashed } else { joined })
+}
+
+/// Returns the path whose names are shown as those of `path` are: a name that is no text is shown with marks, and a
+/// model knows no other. Where several are shown alike none is meant.
+fn shown(path: PathBuf) -> PathBuf {
+    if !path.to_string_lossy().contains(char::REPLACEMENT_CHARACTER) {
+        return path;
+    }
+    path.components().fold(PathBuf::new(), |above, part| {
+        let given = part.as_os_str();
+        let next = above.join(given);
+        if !given.to_string_lossy().contains(char::REPLACEMENT_CHARACTER)
+            || next.symlink_metadata().is_ok()
+        {
+            return next;
+        }
+        let entries = above.read_dir().into_iter().flatten().flatten();
+        let mut alike = entries
+            .map(|entry| entry.file_name())
+            .filter(|name| name.to_string_lossy() == given.to_string_lossy());
+        match (alike.next(), alike.next()) {
+            (Some(name), None) => above.join(name),
+            _ => next,
+        }
+    })
 }
 
 /// Takes out `.` and doubled slashes. `..` stays: where it leads depends on links.

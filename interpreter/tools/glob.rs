@@ -4,7 +4,8 @@ use super::{Outcome, Shared, list, read, walk};
 use crate::engine::Grant;
 use crate::project::safe;
 use globset::{GlobBuilder, GlobMatcher};
-use lembas_core::spec::{GlobArgs, GlobSay};
+use ignore::DirEntry;
+use lembas_core::spec::{GlobArgs, GlobSay, ListSay};
 use serde_json::json;
 use std::cmp::Reverse;
 use std::path::{Path, PathBuf};
@@ -23,21 +24,34 @@ pub(super) fn run(shared: &Shared, grant: &Grant, args: &GlobArgs) -> Result<Out
         let values = json!({"pattern": given, "error": error.kind().to_string()});
         shared.fails(GlobSay::Pattern, &values)
     })?;
-    let mut found = walk::files(&base, &grant.stop, |entry| {
-        let inside = entry.path().strip_prefix(&base).unwrap_or(entry.path());
-        matcher.is_match(inside).then(|| {
-            let changed = entry.metadata().ok().and_then(|found| found.modified().ok());
-            (Reverse(changed.unwrap_or(SystemTime::UNIX_EPOCH)), entry.path().to_owned())
-        })
+    let ignored = args.ignored.unwrap_or(false);
+    let (base, matcher) = (base.as_path(), &matcher);
+    let found = walk::files(base, ignored, &grant.stop, || {
+        move |entry: &DirEntry| {
+            let matches = matcher.is_match(entry.path().strip_prefix(base).unwrap_or(entry.path()));
+            matches.then(|| (Reverse(changed(entry)), entry.path().to_owned()))
+        }
     });
     read::still(shared, target, &shown, &before)?;
-    if found.is_empty() {
-        return Ok(shared.tells(GlobSay::None, &json!({"pattern": given, "path": shown})));
+    let mut files = found.results;
+    files.sort_unstable();
+    let lines: Vec<_> = files.iter().map(|(_, path)| shared.shown(&target.called(path))).collect();
+    let mut text = list::bounded(shared, GlobSay::More, &lines, shared.limits().glob.results);
+    if lines.is_empty() {
+        let values = json!({"pattern": given, "path": shown, "ignored": ignored});
+        text = shared.say(GlobSay::None, &values);
     }
-    found.sort_unstable();
-    let lines: Vec<_> = found.iter().map(|(_, path)| shared.shown(&target.called(path))).collect();
-    let text = list::bounded(shared, GlobSay::More, &lines, shared.limits().glob.results);
+    if found.unreadable > 0 {
+        let values = json!({"count": found.unreadable});
+        text = text + "\n" + &shared.say(ListSay::Unreadable, &values);
+    }
     Ok(Outcome::done(text))
+}
+
+/// When a file was last changed, as far as that can be known.
+fn changed(entry: &DirEntry) -> SystemTime {
+    let changed = entry.metadata().ok().and_then(|found| found.modified().ok());
+    changed.unwrap_or(SystemTime::UNIX_EPOCH)
 }
 
 /// Returns the pattern relative to `path`; nothing when it leads out of it, where nobody judged the call.

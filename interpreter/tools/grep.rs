@@ -8,7 +8,8 @@ use globset::GlobMatcher;
 use grep_matcher::Matcher;
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContext, SinkMatch};
-use lembas_core::spec::{GlobSay, GrepArgs, GrepSay};
+use ignore::DirEntry;
+use lembas_core::spec::{GlobSay, GrepArgs, GrepSay, ListSay};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::io;
@@ -43,11 +44,16 @@ pub(super) fn run(shared: &Shared, grant: &Grant, args: &GrepArgs) -> Result<Out
         target,
         found: Mutex::default(),
         searched: AtomicUsize::new(0),
+        binary: AtomicUsize::new(0),
         withheld: AtomicUsize::new(0),
     };
-    let look = |entry: &ignore::DirEntry| job.look(entry, &grant.stop);
-    let skipped = walk::files(&target.real, &grant.stop, look).len();
-    Ok(Outcome::done(job.report(&shown, note, skipped)))
+    let ignored = args.ignored.unwrap_or(false);
+    let walked = walk::files(&target.real, ignored, &grant.stop, || {
+        let mut searcher = job.searcher();
+        let (job, stop) = (&job, &grant.stop);
+        move |entry: &DirEntry| job.look(&mut searcher, entry, stop)
+    });
+    Ok(Outcome::done(job.report(&shown, note, &walked)))
 }
 
 /// Returns what says whether a file is meant by `pattern`, which without a slash is about the name alone.
@@ -66,7 +72,8 @@ fn compile(args: &GrepArgs, literal: bool) -> Result<RegexMatcher, grep_regex::E
         .case_insensitive(args.ignore_case.unwrap_or(false))
         .multi_line(true);
     if !args.pattern.contains('\n') && (literal || !args.pattern.contains("\\n")) {
-        builder.line_terminator(Some(b'\n'));
+        // Makes `$` hold before a CRLF too.
+        builder.crlf(true);
     }
     builder.build(&args.pattern)
 }
@@ -88,6 +95,14 @@ fn fault(pattern: &str, error: &grep_regex::Error) -> String {
     }
 }
 
+/// Why a file was not searched to its end.
+enum Left {
+    /// It is larger than what is searched.
+    Large,
+    /// The system did not let it be read.
+    Unreadable,
+}
+
 struct Job<'a> {
     shared: &'a Shared,
     args: &'a GrepArgs,
@@ -96,6 +111,8 @@ struct Job<'a> {
     target: &'a Target,
     found: Mutex<Found>,
     searched: AtomicUsize,
+    /// Searched files that turned out to be binary.
+    binary: AtomicUsize,
     /// Files with matches that a rule does not let be read without asking.
     withheld: AtomicUsize,
 }
@@ -125,28 +142,40 @@ struct Line {
 }
 
 impl Job<'_> {
-    /// Searches a file; answers only when it was left out for its size.
-    fn look(&self, entry: &ignore::DirEntry, stop: &CancellationToken) -> Option<()> {
+    fn searcher(&self) -> Searcher {
+        let lines = self.matcher.line_terminator();
+        SearcherBuilder::new()
+            .binary_detection(BinaryDetection::quit(0))
+            .multi_line(lines.is_none())
+            .line_terminator(lines.unwrap_or_default())
+            .before_context(self.context())
+            .after_context(self.context())
+            .build()
+    }
+
+    /// Searches a file; answers only when it was left out.
+    fn look(
+        &self,
+        searcher: &mut Searcher,
+        entry: &DirEntry,
+        stop: &CancellationToken,
+    ) -> Option<Left> {
         let inside = entry.path().strip_prefix(&self.target.real).unwrap_or(entry.path());
         if self.filter.as_ref().is_some_and(|filter| !filter.is_match(inside) && entry.depth() > 0)
         {
             return None;
         }
-        if entry.metadata().is_ok_and(|found| found.len() > self.shared.limits().max_file_bytes) {
-            return Some(());
+        let Ok(file) = safe::open(entry.path()) else { return Some(Left::Unreadable) };
+        let most = self.shared.limits().max_file_bytes;
+        if file.metadata().is_ok_and(|found| found.len() > most) {
+            return Some(Left::Large);
         }
         self.searched.fetch_add(1, Ordering::Relaxed);
-        let mut searcher = SearcherBuilder::new()
-            .binary_detection(BinaryDetection::quit(0))
-            .multi_line(self.matcher.line_terminator().is_none())
-            .before_context(self.context())
-            .after_context(self.context())
-            .build();
         let mut sink = Collect { job: self, stop, hits: Hits::default(), binary: false };
-        // A file that cannot be read has no lines to show.
-        let _ = safe::open(entry.path())
-            .and_then(|file| searcher.search_file(&self.matcher, &file, &mut sink));
-        if sink.hits.matches > 0 && !sink.binary {
+        let read = searcher.search_file(&self.matcher, &file, &mut sink);
+        if sink.binary {
+            self.binary.fetch_add(1, Ordering::Relaxed);
+        } else if sink.hits.matches > 0 {
             // What the call names was judged with the call; what lies below it is judged when it would be shown.
             if entry.depth() > 0 && !self.shared.readable.may(entry.path()) {
                 self.withheld.fetch_add(1, Ordering::Relaxed);
@@ -155,7 +184,7 @@ impl Job<'_> {
             let hits = std::mem::take(&mut sink.hits);
             self.keep(entry.path(), hits);
         }
-        None
+        read.err().map(|_| Left::Unreadable)
     }
 
     fn context(&self) -> usize {
@@ -177,40 +206,49 @@ impl Job<'_> {
         }
     }
 
-    fn report(&self, shown: &str, note: Option<Value>, skipped: usize) -> String {
+    fn report(&self, shown: &str, note: Option<Value>, walked: &walk::Found<Left>) -> String {
         let found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
         let (mut text, told) = self.lines(&found);
         let mut notes = Vec::new();
         if found.matches == 0 {
-            let searched = self.searched.load(Ordering::Relaxed);
-            let (pattern, glob) = (&self.args.pattern, &self.args.glob);
-            notes.push((
-                GrepSay::None,
-                json!({"pattern": pattern, "path": shown, "glob": glob, "files": searched}),
-            ));
+            notes.push(self.say(GrepSay::None, self.nothing(shown)));
         } else if found.matches > told {
             let left = found.matches - told;
-            notes.push((
-                GrepSay::More,
-                json!({"left": left, "all": found.matches, "files": found.files}),
-            ));
+            let values = json!({"left": left, "all": found.matches, "files": found.files});
+            notes.push(self.say(GrepSay::More, values));
         }
         let withheld = self.withheld.load(Ordering::Relaxed);
         if withheld > 0 {
-            notes.push((GrepSay::Withheld, json!({"count": withheld})));
+            notes.push(self.say(GrepSay::Withheld, json!({"count": withheld})));
         }
-        notes.extend(note.map(|note| (GrepSay::Literal, note)));
-        if skipped > 0 {
-            notes.push((
-                GrepSay::Skipped,
-                json!({"count": skipped, "most": self.shared.limits().max_file_bytes}),
-            ));
+        notes.extend(note.map(|note| self.say(GrepSay::Literal, note)));
+        let large = walked.results.iter().filter(|left| matches!(left, Left::Large)).count();
+        if large > 0 {
+            let most = self.shared.limits().max_file_bytes;
+            notes.push(self.say(GrepSay::Skipped, json!({"count": large, "most": most})));
         }
-        for (key, values) in notes {
-            text.push_str(&self.shared.say(key, &values));
-            text.push('\n');
+        let unreadable = walked.unreadable + walked.results.len() - large;
+        if unreadable > 0 {
+            notes.push(self.shared.say(ListSay::Unreadable, &json!({"count": unreadable})));
         }
+        text.push_str(&notes.join("\n"));
         text.trim_end_matches('\n').to_owned()
+    }
+
+    fn say(&self, key: GrepSay, values: Value) -> String {
+        self.shared.say(key, &values)
+    }
+
+    /// What is said when no line matches.
+    fn nothing(&self, shown: &str) -> Value {
+        json!({
+            "pattern": self.args.pattern,
+            "path": shown,
+            "glob": self.args.glob,
+            "files": self.searched.load(Ordering::Relaxed),
+            "binary": self.binary.load(Ordering::Relaxed),
+            "ignored": self.args.ignored.unwrap_or(false),
+        })
     }
 
     /// Returns the lines found, below the name of their file, and how many of them match.

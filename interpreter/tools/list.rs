@@ -15,10 +15,11 @@ pub(super) fn run(shared: &Shared, grant: &Grant, args: &ListArgs) -> Result<Out
         return Err(shared.fails(ListSay::File, &values));
     }
     let depth = args.depth.and_then(|depth| usize::try_from(depth).ok()).unwrap_or(1);
-    let text = entries(shared, target, depth, &grant.stop);
+    let ignored = args.ignored.unwrap_or(false);
+    let text = entries(shared, target, depth, ignored, &grant.stop);
     read::still(shared, target, &shown, &found)?;
     Ok(if text.is_empty() {
-        shared.tells(ListSay::Empty, &json!({"path": shown}))
+        shared.tells(ListSay::Empty, &json!({"path": shown, "ignored": ignored}))
     } else {
         Outcome::done(text)
     })
@@ -29,11 +30,14 @@ pub(super) fn entries(
     shared: &Shared,
     target: &Target,
     depth: usize,
+    ignored: bool,
     stop: &CancellationToken,
 ) -> String {
-    let mut names: Vec<_> = walk::below(&target.real, Some(depth))
+    let mut unreadable = 0;
+    let mut names: Vec<_> = walk::below(&target.real, Some(depth), ignored)
         .build()
         .take_while(|_| !stop.is_cancelled())
+        .inspect(|entry| unreadable += usize::from(entry.is_err()))
         .flatten()
         .filter(|entry| entry.depth() > 0)
         .map(|entry| {
@@ -44,7 +48,12 @@ pub(super) fn entries(
         })
         .collect();
     names.sort_unstable();
-    bounded(shared, ListSay::More, &names, shared.limits().list.results)
+    let mut text = bounded(shared, ListSay::More, &names, shared.limits().list.results);
+    if unreadable > 0 {
+        text.push_str(if text.is_empty() { "" } else { "\n" });
+        text.push_str(&shared.say(ListSay::Unreadable, &json!({"count": unreadable})));
+    }
+    text
 }
 
 /// Returns at most `most` of the lines, within the bytes of a result, and says by `more` how many were left out.

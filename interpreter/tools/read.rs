@@ -35,7 +35,7 @@ pub(super) fn regular(
 ) -> Result<(File, Metadata), Outcome> {
     let (file, found) = found(shared, target, shown)?;
     if found.is_dir() {
-        let entries = list::entries(shared, target, 1, &CancellationToken::new());
+        let entries = list::entries(shared, target, 1, false, &CancellationToken::new());
         return Err(shared.fails(ReadSay::Directory, &json!({"path": shown, "entries": entries})));
     }
     let special = || shared.fails(ReadSay::Special, &json!({"path": shown}));

@@ -8,6 +8,7 @@ use lembas_core::permission::{Policy, judge};
 use lembas_core::spec::{Spec, Tool, Tools, packed};
 use serde_json::Value;
 use std::fs;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};

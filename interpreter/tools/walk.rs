@@ -1,8 +1,9 @@
-//! Goes through the files of a directory as a search sees them: ignored files and `.git` left out, hidden ones seen,
-//! links not followed.
+//! Goes through the files of a directory as a search sees them: `.git` left out, hidden files seen, ignored ones only
+//! when they are asked for, links not followed.
 
 use ignore::{DirEntry, WalkBuilder, WalkState};
 use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
@@ -10,9 +11,10 @@ use tokio_util::sync::CancellationToken;
 const THREADS: usize = 8;
 
 /// Returns the walk below `base`.
-pub(super) fn below(base: &Path, depth: Option<usize>) -> WalkBuilder {
+pub(super) fn below(base: &Path, depth: Option<usize>, ignored: bool) -> WalkBuilder {
     let mut walk = WalkBuilder::new(base);
-    walk.hidden(false)
+    walk.standard_filters(!ignored)
+        .hidden(false)
         .require_git(false)
         .follow_links(false)
         .max_depth(depth)
@@ -20,29 +22,44 @@ pub(super) fn below(base: &Path, depth: Option<usize>) -> WalkBuilder {
     walk
 }
 
-/// Gives every file below `base` to `look`, on several threads, and returns what it made of them, in no order.
-pub(super) fn files<T: Send>(
+/// What a walk found.
+pub(super) struct Found<T> {
+    /// What was made of its files, in no order.
+    pub(super) results: Vec<T>,
+    /// How many places could not be read.
+    pub(super) unreadable: usize,
+}
+
+/// Gives every file below `base` to workers on several threads, each made by `worker`, and returns what they made of
+/// them.
+pub(super) fn files<T: Send, W: FnMut(&DirEntry) -> Option<T> + Send>(
     base: &Path,
+    ignored: bool,
     stop: &CancellationToken,
-    look: impl Fn(&DirEntry) -> Option<T> + Sync,
-) -> Vec<T> {
+    worker: impl Fn() -> W,
+) -> Found<T> {
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(THREADS);
     let (found, results) = mpsc::channel();
-    below(base, None).threads(threads).build_parallel().run(|| {
-        let (found, look) = (found.clone(), &look);
+    let unreadable = AtomicUsize::new(0);
+    below(base, None, ignored).threads(threads).build_parallel().run(|| {
+        let (found, unreadable, mut work) = (found.clone(), &unreadable, worker());
         Box::new(move |entry| {
-            let Ok(entry) = entry else { return WalkState::Continue };
+            let Ok(entry) = entry else {
+                unreadable.fetch_add(1, Ordering::Relaxed);
+                return WalkState::Continue;
+            };
             if stop.is_cancelled() {
                 return WalkState::Quit;
             }
             if entry.file_type().is_some_and(|kind| kind.is_file())
-                && let Some(result) = look(&entry)
+                && let Some(result) = work(&entry)
             {
+                // The other end is there until all are done.
                 let _ = found.send(result);
             }
             WalkState::Continue
         })
     });
     drop(found);
-    results.into_iter().collect()
+    Found { results: results.into_iter().collect(), unreadable: unreadable.into_inner() }
 }

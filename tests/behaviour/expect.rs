@@ -4,7 +4,7 @@ use crate::place::{self, Place};
 use crate::play::{Played, Seen};
 use crate::processes;
 use crate::text;
-use crate::tree::{Node, Tree, difference};
+use crate::tree::{self, Node, Tree, difference};
 use serde_json::{Map, Value};
 use std::path::Path;
 use std::time::Duration;
@@ -174,11 +174,13 @@ impl View<'_> {
         let content = match found {
             Some(Node::File { bytes, .. }) => Ok(bytes.clone()),
             // A link stands for its file when nothing else is asked of it.
-            Some(Node::Link(_)) => std::fs::read(self.place.root.join(place::name(written))),
+            Some(Node::Link(_)) => {
+                std::fs::read(self.place.root.join(place::name(written))).map(tree::bounded)
+            }
             _ => return wrong(format!("is no file: {found:?}")),
         };
         let content = content.map_err(|error| format!("{written}: {error}"))?;
-        if place::bytes(wanted).is_some_and(|wanted| wanted != content) {
+        if place::bytes(wanted).is_some_and(|wanted| tree::bounded(wanted) != content) {
             return wrong(format!("holds {:?}", String::from_utf8_lossy(&content)));
         }
         match (place::mode(wanted), found) {

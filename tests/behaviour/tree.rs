@@ -1,10 +1,14 @@
 //! What a directory holds, byte for byte. `.git` is left out.
 
+use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+
+/// Most bytes of a content that is kept.
+const MOST: usize = 1 << 20;
 
 /// Everything below a directory, by its path in it.
 pub(crate) type Tree = BTreeMap<PathBuf, Node>;
@@ -18,7 +22,7 @@ pub(crate) enum Node {
     Link(PathBuf),
     /// A file, with its permissions.
     File {
-        /// Its content.
+        /// Its content, or its print where it is long.
         bytes: Vec<u8>,
         /// Its permissions.
         mode: u32,
@@ -57,9 +61,14 @@ fn node(path: &Path) -> io::Result<Node> {
     Ok(match found.file_type() {
         kind if kind.is_dir() => Node::Directory,
         kind if kind.is_symlink() => Node::Link(fs::read_link(path)?),
-        kind if kind.is_file() => Node::File { bytes: fs::read(path)?, mode },
+        kind if kind.is_file() => Node::File { bytes: bounded(fs::read(path)?), mode },
         _ => Node::Other,
     })
+}
+
+/// Returns a content, or in place of a long one its print: many trees are kept.
+pub(crate) fn bounded(bytes: Vec<u8>) -> Vec<u8> {
+    if bytes.len() <= MOST { bytes } else { Sha256::digest(&bytes).to_vec() }
 }
 
 /// Returns a path in which two trees differ, and how.

@@ -23,6 +23,8 @@ fn lists() {
     project.check(Tool::List, args!(), ".github/\n.gitignore\nbin.dat\nsrc/");
     project.check(Tool::List, args!("path": "src", "depth": 2), "a.rs\ndeep/\ndeep/b.rs\nself\nup");
     project.check(Tool::List, args!("path": "build"), "o.txt");
+    let all = ".github/\n.gitignore\nbin.dat\nbuild/\nsrc/";
+    project.check(Tool::List, args!("ignored": true), all);
     project.fails(
         Tool::List,
         args!("path": "bin.dat"),
@@ -50,9 +52,14 @@ fn globs() {
     assert_eq!(sorted(args!("pattern": "deep/**", "path": "src")), "src/deep/b.rs");
     assert_eq!(
         sorted(args!("pattern": "self/**", "path": "src")),
-        "No file matches self/** in src."
+        "No file matches self/** in src. Ignored files were left out; set `ignored` to find them too."
     );
-    project.check(Tool::Glob, args!("pattern": "*.py"), "No file matches *.py in ..");
+    assert_eq!(sorted(args!("pattern": "o.*", "ignored": true)), "build/o.txt");
+    project.check(
+        Tool::Glob,
+        args!("pattern": "*.py", "ignored": true),
+        "No file matches *.py in ..",
+    );
     let found = project.call(Tool::Glob, args!("pattern": "[z-a]"));
     assert!(found.error && found.text.contains("range"), "{}", found.text);
     for out in ["../*", "/etc/*", "src/../../*"] {
@@ -93,7 +100,7 @@ fn a_search_shows_no_file_that_may_not_be_read() {
     project.check(
         Tool::Grep,
         args!("pattern": "TOKEN", "glob": "s*"),
-        &format!("No line matches TOKEN in ., in files matching s* (1 file searched).\n{left}"),
+        &format!("No line matches TOKEN in ., in files matching s* (1 file searched). Ignored files were left out; set `ignored` to search them too.\n{left}"),
     );
 }
 
@@ -138,12 +145,35 @@ fn greps() {
     project.check(
         Tool::Grep,
         args!("pattern": "a.c(", "literal": true, "path": "src"),
-        "No line matches a.c( in src (2 files searched).",
+        "No line matches a.c( in src (2 files searched). Ignored files were left out; set `ignored` to search them too.",
     );
     project.check(
         Tool::Grep,
-        args!("pattern": "x", "glob": "*.py"),
+        args!("pattern": "x", "glob": "*.py", "ignored": true),
         "No line matches x in ., in files matching *.py; no file was searched.",
+    );
+    project.check(
+        Tool::Grep,
+        args!("pattern": "built", "ignored": true),
+        "build/o.txt\n1:NEEDLE built",
+    );
+    project.check(
+        Tool::Grep,
+        args!("pattern": "NEEDLE", "path": "bin.dat", "ignored": true),
+        "No line matches NEEDLE in bin.dat (1 file searched, 1 of them binary and left out).",
+    );
+}
+
+#[test]
+fn the_end_of_a_line_is_found_before_crlf() {
+    let project = Project::new(&[]);
+    project.put("src/w.txt", b"one;\r\ntwo\r\n");
+    project.check(Tool::Grep, args!("pattern": "one;$"), "src/w.txt\n1:one;");
+    project.check(Tool::Grep, args!("pattern": "^two$"), "src/w.txt\n2:two");
+    project.check(
+        Tool::Grep,
+        args!("pattern": "o.*$", "path": "src/w.txt"),
+        "src/w.txt\n1:one;\n2:two",
     );
 }
 
@@ -181,4 +211,42 @@ fn a_linked_base_is_searched() {
     project.check(Tool::Glob, args!("pattern": "*", "path": "link"), "link/a.txt");
     project.check(Tool::Grep, args!("pattern": "NEEDLE", "path": "link"), "link/a.txt\n1:NEEDLE");
     project.check(Tool::Grep, args!("pattern": "NEEDLE", "path": "one.txt"), "one.txt\n1:NEEDLE");
+}
+
+#[test]
+fn what_cannot_be_read_is_counted() {
+    let project = Project::new(&[("a.txt", "NEEDLE\n"), ("shut/b.txt", "NEEDLE\n")]);
+    let shut = |mode| {
+        fs::set_permissions(project.path("shut"), fs::Permissions::from_mode(mode)).unwrap();
+    };
+    shut(0);
+    // Root may read everything.
+    let told = if fs::read_dir(project.path("shut")).is_err() {
+        "\n[1 place in it could not be read]"
+    } else {
+        ""
+    };
+    let found = project.call(Tool::Grep, args!("pattern": "NEEDLE", "path": "a.txt")).text;
+    assert_eq!(found, "a.txt\n1:NEEDLE");
+    let found = project.call(Tool::List, args!("depth": 2)).text;
+    shut(0o700);
+    assert!(found.ends_with(told), "{found}");
+}
+
+#[test]
+fn names_that_are_no_text_are_found_and_opened() {
+    let project = Project::new(&[]);
+    let name = std::ffi::OsStr::from_bytes(b"caf\xe9.txt");
+    fs::write(project.folder.path().join(name), "NEEDLE\n").unwrap();
+    let shown = "caf\u{fffd}.txt";
+    project.check(Tool::List, args!(), shown);
+    project.check(Tool::Glob, args!("pattern": "*.txt"), shown);
+    project.check(Tool::Grep, args!("pattern": "NEEDLE"), &format!("{shown}\n1:NEEDLE"));
+    project.check(Tool::Read, args!("path": shown), "1\tNEEDLE");
+    project.call(Tool::Edit, args!("path": shown, "old": "NEEDLE", "new": "thread"));
+    assert_eq!(fs::read_to_string(project.folder.path().join(name)).unwrap(), "thread\n");
+    fs::write(project.folder.path().join(std::ffi::OsStr::from_bytes(b"caf\xea.txt")), "x")
+        .unwrap();
+    let found = project.call(Tool::Read, args!("path": shown));
+    assert!(found.error && found.text.starts_with("There is no file"), "{}", found.text);
 }
