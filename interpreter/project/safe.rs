@@ -116,6 +116,43 @@ impl Staged {
         self.file.set_permissions(Permissions::from_mode(mode))
     }
 
+    /// Waits until the content is on the disk.
+    ///
+    /// # Errors
+    /// What the system said.
+    pub(crate) fn sync(&self) -> io::Result<()> {
+        self.file.sync_all()
+    }
+
+    /// Puts the content in place and keeps what was there beside it, so that it can be put back.
+    ///
+    /// # Errors
+    /// As for `write`.
+    pub(crate) fn swap(self) -> io::Result<Swapped> {
+        let Staged { new: Temporary { directory, name: new }, name, .. } = &self;
+        let Some(before) = &self.before else {
+            moved_onto_nothing(directory, new, name)?;
+            let now = self.file.metadata()?;
+            return Ok(Swapped { beside: self.new, name: self.name, way: Way::Added(now) });
+        };
+        let exchange =
+            || system::renameat_with(directory, new, directory, name, RenameFlags::EXCHANGE);
+        match exchange() {
+            // Not every file system can. What was there is gone then.
+            Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {
+                same(unlinked(directory, name, READ)?, before)?;
+                system::renameat(directory, new, directory, name)?;
+                return Ok(Swapped { beside: self.new, name: self.name, way: Way::Replaced });
+            }
+            exchanged => exchanged?,
+        }
+        if let Err(error) = unlinked(directory, new, READ).and_then(|now| same(now, before)) {
+            exchange()?;
+            return Err(error);
+        }
+        Ok(Swapped { beside: self.new, name: self.name, way: Way::Exchanged })
+    }
+
     /// Puts the content in place.
     ///
     /// # Errors
@@ -150,15 +187,62 @@ fn stage(
     Ok(Staged { new, file, name, before, made: made_here.clone() })
 }
 
-/// Takes a file away, if it is the one that was looked at.
+/// A file that was put in place or taken away. What was there before stays beside it until this goes.
+pub(crate) struct Swapped {
+    beside: Temporary,
+    name: PathBuf,
+    way: Way,
+}
+
+/// How a file got in place, or went.
+enum Way {
+    /// It changed places with the old one.
+    Exchanged,
+    /// It took the place of the old one, which is gone.
+    Replaced,
+    /// Nothing was there; this is what is there now.
+    Added(Metadata),
+    /// It went.
+    Taken,
+}
+
+impl Swapped {
+    /// Puts back what was there before.
+    ///
+    /// # Errors
+    /// What the system said; `Unsupported` where nothing is left of it.
+    pub(crate) fn undo(self) -> io::Result<()> {
+        let Swapped { beside: Temporary { directory, name: beside }, name, way } = &self;
+        match way {
+            Way::Exchanged => {
+                let flags = RenameFlags::EXCHANGE;
+                Ok(system::renameat_with(directory, beside, directory, name, flags)?)
+            }
+            Way::Replaced => Err(ErrorKind::Unsupported.into()),
+            Way::Added(now) => {
+                same(unlinked(directory, name, READ)?, now)?;
+                Ok(system::unlinkat(directory, name, system::AtFlags::empty())?)
+            }
+            Way::Taken => moved_onto_nothing(directory, beside, name),
+        }
+    }
+}
+
+/// Takes a file away, if it is the one that was looked at: for good when the answer goes.
 ///
 /// # Errors
 /// As for `write`.
-pub(crate) fn remove(real: &Path, before: &Metadata) -> io::Result<()> {
+pub(crate) fn take(real: &Path, before: &Metadata) -> io::Result<Swapped> {
     let (parent, name) = split(real)?;
-    let directory = directory(parent)?;
-    same(unlinked(&directory, name, READ)?, before)?;
-    Ok(system::unlinkat(&directory, name, system::AtFlags::empty())?)
+    let ((), beside) = Temporary::made(directory(parent)?, |directory, beside| {
+        moved_onto_nothing(directory, name, beside)
+    })?;
+    let taken = Swapped { beside, name: name.to_owned(), way: Way::Taken };
+    let directory = &taken.beside.directory;
+    match unlinked(directory, &taken.beside.name, READ).and_then(|now| same(now, before)) {
+        Ok(()) => Ok(taken),
+        Err(error) => taken.undo().and(Err(error)),
+    }
 }
 
 /// Takes away directories that were made, the last first; one that holds something stays.
@@ -270,13 +354,23 @@ impl Temporary {
         let flags =
             OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let mode = Mode::from_raw_mode(0o666);
+        Temporary::made(directory, |directory, name| {
+            Ok(File::from(system::openat(directory, name, flags, mode)?))
+        })
+    }
+
+    /// Has `make` make a file under a name that nothing has.
+    fn made<T>(
+        directory: OwnedFd,
+        mut make: impl FnMut(&OwnedFd, &Path) -> io::Result<T>,
+    ) -> io::Result<(T, Temporary)> {
         // Only the name is taken from there: the file is made in the directory that was opened.
         let named = tempfile::Builder::new().prefix(".lembas-").make_in("/", |path| {
             let name = path.file_name().map(PathBuf::from).unwrap_or_default();
-            Ok((system::openat(&directory, &name, flags, mode)?, name))
+            Ok((make(&directory, &name)?, name))
         })?;
-        let ((file, name), _) = named.keep().map_err(|kept| kept.error)?;
-        Ok((File::from(file), Temporary { directory, name }))
+        let ((made, name), _) = named.keep().map_err(|kept| kept.error)?;
+        Ok((made, Temporary { directory, name }))
     }
 }
 
@@ -417,6 +511,30 @@ mod tests {
         files.sort();
         let expected = [("in/a/b/f", "again"), ("in/x/y/z", "new"), ("out/b/f", "kept")];
         assert_eq!(files, expected.map(|(path, text)| (PathBuf::from(path), text.to_owned())));
+    }
+
+    #[test]
+    fn what_was_swapped_in_goes_back() {
+        let place = Place::new();
+        let before = open(&place.path("in/a/b/f")).unwrap().metadata().unwrap();
+        let then = place.all();
+        let swapped = Staged::new(&place.path("in/a/b/f"), b"new", Some(&before), None).unwrap();
+        swapped.sync().unwrap();
+        let swapped = swapped.swap().unwrap();
+        let added = Staged::new(&place.path("in/a/g"), b"new", None, None).unwrap().swap().unwrap();
+        let out = open(&place.path("out/b/f")).unwrap().metadata().unwrap();
+        let taken = take(&place.path("out/b/f"), &out).unwrap();
+        assert_eq!(fs::read(place.path("in/a/b/f")).unwrap(), b"new");
+        assert!(place.path("in/a/g").exists() && !place.path("out/b/f").exists());
+        [swapped, added, taken].into_iter().for_each(|each| each.undo().unwrap());
+        assert_eq!(place.all(), then);
+        assert_eq!(fs::metadata(place.path("in/a/b/f")).unwrap().ino(), before.ino());
+        assert!(is_moved(&take(&place.path("out/b/f"), &before).err().unwrap()));
+        let other = Staged::new(&place.path("out/b/f"), b"new", Some(&before), None).unwrap();
+        assert!(is_moved(&other.swap().err().unwrap()));
+        assert_eq!(place.all(), then, "another file than the one that was looked at stays");
+        drop(take(&place.path("out/b/f"), &out).unwrap());
+        assert_eq!(fs::read_dir(place.path("out/b")).unwrap().count(), 0);
     }
 
     #[test]

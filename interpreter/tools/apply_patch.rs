@@ -5,7 +5,7 @@ use super::edit::changed_since;
 use super::seen::Since;
 use super::{Outcome, Shared, file};
 use crate::engine::{Grant, Target};
-use crate::project::safe::{self, Staged};
+use crate::project::safe::{self, Staged, Swapped};
 use lembas_core::patch::{self, Entry, Landed, Plan, Reason, Refused, Tree, Verb, Write};
 use lembas_core::spec::ApplyPatchArgs;
 use std::fs::{File, Metadata};
@@ -152,26 +152,63 @@ fn commit(writes: &[Write]) -> Result<(), Refused> {
             }
         }
     }
+    // A crash between two of the renames that follow finds every content whole on the disk, old and new.
+    let synced = (ready.len() > 1).then(|| ready.iter().find_map(Ready::sync)).flatten();
+    if let Some(refused) = synced.map(|(write, error)| failed(write, &error)) {
+        drop(ready);
+        safe::remove_directories(&made);
+        return Err(refused);
+    }
     // Nothing goes before everything else is there.
     ready.sort_by_key(|each| each.staged.is_none());
+    let mut done: Vec<Done<'_>> = Vec::new();
     let mut ready = ready.into_iter();
-    let mut done: Vec<(&Write, Option<Metadata>)> = Vec::new();
-    let failure = ready.by_ref().find_map(|Ready { write, before, staged }| {
-        let put = match (staged, &before) {
-            (Some(staged), _) => staged.put(),
-            (None, Some(before)) => safe::remove(&write.key, before),
-            (None, None) => Ok(()),
+    while let Some(each) = ready.next() {
+        match each.put() {
+            Ok(put) => done.extend(put),
+            Err((write, error)) => {
+                drop(ready);
+                done.into_iter().rev().for_each(Done::undo);
+                safe::remove_directories(&made);
+                return Err(failed(write, &error));
+            }
+        }
+    }
+    Ok(())
+}
+
+impl<'w> Ready<'w> {
+    /// Waits until the new content is on the disk; answers with what failed.
+    fn sync(&self) -> Option<(&'w Write, io::Error)> {
+        let error = self.staged.as_ref()?.sync().err()?;
+        Some((self.write, error))
+    }
+
+    fn put(self) -> Result<Option<Done<'w>>, (&'w Write, io::Error)> {
+        let Ready { write, before, staged } = self;
+        let swapped = match (staged, &before) {
+            (Some(staged), _) => staged.swap(),
+            (None, Some(before)) => safe::take(&write.key, before),
+            (None, None) => return Ok(None),
         };
-        done.push((write, before));
-        let error = put.err()?;
-        done.pop();
-        Some(failed(write, &error))
-    });
-    drop(ready);
-    let Some(refused) = failure else { return Ok(()) };
-    done.iter().rev().for_each(|(write, before)| drop(undo(write, before.as_ref())));
-    safe::remove_directories(&made);
-    Err(refused)
+        let swapped = swapped.map_err(|error| (write, error))?;
+        Ok(Some(Done { write, before, swapped }))
+    }
+}
+
+/// A file that was changed.
+struct Done<'w> {
+    write: &'w Write,
+    before: Option<Metadata>,
+    swapped: Swapped,
+}
+
+impl Done<'_> {
+    /// Puts the file back as it was. What cannot be put back is left: the first failure is the one to tell.
+    fn undo(self) {
+        let Done { write, before, swapped } = self;
+        drop(swapped.undo().or_else(|_| rewrite(write, before.as_ref())));
+    }
 }
 
 fn stage(write: &Write) -> io::Result<Ready<'_>> {
@@ -190,16 +227,10 @@ fn stage(write: &Write) -> io::Result<Ready<'_>> {
     Ok(Ready { write, before, staged: Some(staged) })
 }
 
-/// Puts a file back as it was. What cannot be put back is left: the first failure is the one to tell.
-fn undo(write: &Write, before: Option<&Metadata>) -> io::Result<()> {
-    let now = write.after.as_ref().map(|_| safe::open(&write.key)).transpose()?;
-    let now = now.as_ref().map(File::metadata).transpose()?;
-    match (&write.before, now) {
-        (Some(bytes), now) => {
-            let permissions = before.map(Metadata::permissions);
-            Staged::new(&write.key, bytes, now.as_ref(), permissions)?.put()
-        }
-        (None, Some(now)) => safe::remove(&write.key, &now),
-        (None, None) => Ok(()),
-    }
+/// Writes a file again as it was, where the old one was not kept.
+fn rewrite(write: &Write, before: Option<&Metadata>) -> io::Result<()> {
+    let (Some(bytes), Some(_)) = (&write.before, &write.after) else { return Ok(()) };
+    let now = safe::open(&write.key)?.metadata()?;
+    let permissions = before.map(Metadata::permissions);
+    Staged::new(&write.key, bytes, Some(&now), permissions)?.put()
 }
