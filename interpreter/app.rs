@@ -154,6 +154,7 @@ impl<'s> Session<'s> {
                 self.setting.cwd.clone(),
                 gate.readable(self.spec),
                 Outputs::new(&self.setting.paths.state, self.spec.limits.tools.bash.files),
+                vision,
             ),
             gate,
             asker,

@@ -1,5 +1,6 @@
 //! What the engine and the tools' handlers say to each other.
 
+use lembas_core::message::Image;
 use std::{
     fmt,
     path::{Path, PathBuf},
@@ -17,17 +18,19 @@ pub(crate) struct Outcome {
     pub(crate) error: bool,
     /// Where the next command starts, if that is elsewhere now.
     pub(crate) stands: Option<PathBuf>,
+    /// Images for the model, beside the text.
+    pub(crate) images: Vec<Image>,
 }
 
 impl Outcome {
     /// Returns the result of a call that worked.
     pub(crate) fn done(text: impl Into<String>) -> Outcome {
-        Outcome { text: text.into(), error: false, stands: None }
+        Outcome { text: text.into(), error: false, stands: None, images: Vec::new() }
     }
 
     /// Returns the result of a call that failed or did not run.
     pub(crate) fn failed(text: impl Into<String>) -> Outcome {
-        Outcome { text: text.into(), error: true, stands: None }
+        Outcome { text: text.into(), error: true, stands: None, images: Vec::new() }
     }
 }
 

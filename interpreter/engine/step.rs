@@ -243,7 +243,7 @@ impl<'s, T: Tools<Output = Outcome, Context = Grant>> Engine<'s, T> {
                 name: call.name,
                 text: outcome.text,
                 error: outcome.error,
-                images: Vec::new(),
+                images: outcome.images,
             })
         });
         self.messages.push(Message { role: Role::Tool, parts: results.collect() });

@@ -18,6 +18,7 @@ mod path;
 mod read;
 mod seen;
 mod terminal;
+mod view_image;
 mod walk;
 mod write;
 
@@ -27,7 +28,7 @@ use lembas_core::say::say;
 use lembas_core::spec::{
     ApplyPatchArgs, BashArgs, BashKillArgs, BashListArgs, BashOutputArgs, EditArgs, GlobArgs,
     GrepArgs, ListArgs, MultieditArgs, PromptText, ReadArgs, Sentence, Spec, ToolLimits, ToolSpec,
-    Tools, WriteArgs,
+    Tools, ViewImageArgs, WriteArgs,
 };
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -45,6 +46,8 @@ struct Shared {
     cwd: PathBuf,
     spec: Arc<Spec>,
     readable: Readable,
+    /// Whether the model takes images.
+    sees: bool,
     /// What each file held when it was last read or written here, by its real path.
     seen: Mutex<seen::Seen>,
     /// Commands that go on after the call that started them.
@@ -55,17 +58,20 @@ struct Shared {
 
 impl Toolbox {
     /// Makes the tools of a project at `root` for a session that works in `cwd`; both are absolute.
-    /// `readable` judges files that a search comes upon, `outputs` is where what commands print goes if it is long.
+    /// `readable` judges files that a search comes upon, `outputs` is where what commands print goes if it is long, and
+    /// `sees` says whether the model takes images.
     pub(crate) fn new(
         spec: Arc<Spec>,
         root: PathBuf,
         cwd: PathBuf,
         readable: Readable,
         outputs: Outputs,
+        sees: bool,
     ) -> Toolbox {
         let (seen, jobs) = (Mutex::default(), jobs::Jobs::default());
         let outputs = Arc::new(outputs);
-        Toolbox { shared: Arc::new(Shared { root, cwd, spec, readable, seen, jobs, outputs }) }
+        let shared = Shared { root, cwd, spec, readable, sees, seen, jobs, outputs };
+        Toolbox { shared: Arc::new(shared) }
     }
 
     /// Ends what commands left running and waits for that.
@@ -138,6 +144,10 @@ impl Tools for Toolbox {
 
     async fn read(&self, grant: &Grant, args: ReadArgs) -> Outcome {
         self.aside(grant, move |shared, grant| read::run(shared, grant, &args)).await
+    }
+
+    async fn view_image(&self, grant: &Grant, args: ViewImageArgs) -> Outcome {
+        self.aside(grant, move |shared, grant| view_image::run(shared, grant, &args)).await
     }
 
     async fn write(&self, grant: &Grant, args: WriteArgs) -> Outcome {

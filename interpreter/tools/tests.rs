@@ -39,6 +39,7 @@ impl Project {
                 root,
                 Readable::new(|path| !path.ends_with("secret.txt")),
                 Outputs::new(state.path(), SPEC.limits.tools.bash.files),
+                true,
             ),
             folder,
             state,
@@ -137,4 +138,5 @@ mod reading;
 mod running;
 mod searching;
 mod swapping;
+mod viewing;
 mod writing;

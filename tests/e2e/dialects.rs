@@ -1,7 +1,8 @@
 //! A session in each dialect: the same model says the same, and everybody sees the same.
 
-use crate::support::{Session, check};
-use lembas_scripted_server::{Dialect, Reply, Request, Scenario, Step, Usage};
+use crate::support::{Home, Session, check, results, write};
+use base64::{Engine, prelude::BASE64_STANDARD};
+use lembas_scripted_server::{Dialect, Reply, Request, Scenario, Server, Step, Usage};
 use serde_json::{Value, json};
 
 /// What the model says: it thinks, looks, and answers.
@@ -62,6 +63,45 @@ fn seen(events: &[Value]) -> Vec<Value> {
         }
     }
     seen
+}
+
+/// An image of one pixel.
+const PIXEL: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+
+/// Plays a session in which the model wants to see an image, and returns its last request.
+fn looks(dialect: Dialect, vision: bool) -> Request {
+    let replies = vec![Reply::call("view_image", json!({"path": "p.png"})), Reply::text("A dot.")];
+    let server = Server::start(Scenario { dialect, replies, ..Scenario::new() }).unwrap();
+    let home = Home::speaking(dialect, &server.url(), "", "");
+    let (name, url) = (dialect.name(), server.url() + dialect.prefix());
+    home.configure(
+        "connections.yaml",
+        &format!(
+            "connections:\n  local:\n    dialect: {name}\n    base_url: {url}\n    \
+             models: [ {{ id: test-model, context: 32768, vision: {vision} }} ]\n"
+        ),
+    );
+    write(&home.project().join("p.png"), &BASE64_STANDARD.decode(PIXEL).unwrap());
+    let ran = home.run(&["run", "--json", "what is on it?"]);
+    server.verify().unwrap_or_else(|wrong| panic!("{dialect:?}: {wrong}\n{}", ran.stdout));
+    assert_eq!((ran.code, ran.late), (Some(0), None), "{dialect:?}: {}", ran.stdout);
+    assert_eq!(ran.all("tool_end")[0]["is_error"], !vision, "{dialect:?}");
+    server.requests().pop().unwrap()
+}
+
+#[test]
+fn an_image_reaches_a_model_that_sees_in_every_dialect() {
+    for dialect in Dialect::ALL {
+        let request = looks(dialect, true);
+        let body = String::from_utf8(request.body.clone()).unwrap();
+        assert!(body.contains(PIXEL), "{dialect:?}: {body}");
+        assert!(results(&[request])[0].contains("p.png: PNG, 1 x 1 pixels."), "{dialect:?}");
+        let request = looks(dialect, false);
+        let body = String::from_utf8(request.body.clone()).unwrap();
+        assert!(!body.contains(PIXEL), "{dialect:?}: {body}");
+        let told = &results(&[request])[0];
+        assert!(told.contains("1 x 1 pixels") && told.contains("vision: true"), "{told}");
+    }
 }
 
 #[test]

@@ -276,19 +276,25 @@ pub(crate) fn results(requests: &[Request]) -> Vec<String> {
 /// Returns the texts of the results in a message, an item or a content.
 fn result(entry: &Value) -> Vec<String> {
     if entry["role"] == "tool" {
-        return vec![entry["content"].as_str().unwrap_or_default().to_owned()];
+        return vec![told(&entry["content"])];
     }
     if entry["type"] == "function_call_output" {
-        return vec![entry["output"].as_str().unwrap_or_default().to_owned()];
+        return vec![told(&entry["output"])];
     }
     let inner = |part: &Value| {
         let response = part["functionResponse"]["response"].as_object();
         let text = response.and_then(|fields| fields.values().next());
         let block = (part["type"] == "tool_result").then(|| &part["content"]);
-        text.or(block).map(|text| text.as_str().unwrap_or_default().to_owned())
+        text.or(block).map(told)
     };
     let parts = [&entry["content"], &entry["parts"]].into_iter().filter_map(Value::as_array);
     parts.flatten().filter_map(inner).collect()
+}
+
+/// Returns the text of a content: it alone, or parts of it beside images.
+fn told(content: &Value) -> String {
+    let parts = content.as_array().into_iter().flatten().filter_map(|part| part["text"].as_str());
+    content.as_str().map_or_else(|| parts.collect(), str::to_owned)
 }
 
 /// Returns the messages of the last request.

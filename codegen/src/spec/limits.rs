@@ -156,6 +156,8 @@ pub struct ToolLimits {
     pub seen: SeenLimits,
     /// Limits of `read`.
     pub read: ReadLimits,
+    /// Limits of `view_image`.
+    pub image: ImageLimits,
     /// Limits of `edit`.
     pub edit: EditLimits,
     /// Limits of `list`.
@@ -186,6 +188,20 @@ pub struct ReadLimits {
     pub lines: usize,
     /// Names suggested for a path that does not exist.
     pub suggestions: usize,
+}
+
+/// Limits of `view_image`: what servers take.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ImageLimits {
+    /// Pixels of the longer side of an image that is shown.
+    pub side: u32,
+    /// Bytes of an image that is shown, before they are written in base64.
+    pub bytes: usize,
+    /// Bytes an image may take in memory.
+    pub decoded_bytes: u64,
+    /// The quality an image is written with that does not fit without loss, of 100.
+    pub jpeg_quality: u8,
 }
 
 /// Limits of `edit`, most of them for what a refusal shows.

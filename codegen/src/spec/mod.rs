@@ -21,8 +21,9 @@ pub use dialect::{
 };
 pub use entries::Entries;
 pub use limits::{
-    BashLimits, Budgets, EditLimits, GrepLimits, Limits, ListLimits, PathLimits, ProjectFiles,
-    ReadLimits, RepairLimits, Retry, RunLimits, SeenLimits, ServerLimits, StreamLimits, ToolLimits,
+    BashLimits, Budgets, EditLimits, GrepLimits, ImageLimits, Limits, ListLimits, PathLimits,
+    ProjectFiles, ReadLimits, RepairLimits, Retry, RunLimits, SeenLimits, ServerLimits,
+    StreamLimits, ToolLimits,
 };
 pub use matcher::{Fold, Matcher};
 pub use mode::{MODES, Mode, ModeRow};

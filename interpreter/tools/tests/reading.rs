@@ -56,7 +56,7 @@ fn what_is_no_text_is_told() {
     project.fails(
         Tool::Read,
         args!("path": "p.png"),
-        "p.png is an image (PNG, 8 bytes) and is not shown as text.",
+        "p.png is an image (PNG, 8 bytes) and is not shown as text; `view_image` shows it.",
     );
     assert!(
         project.call(Tool::Read, args!("path": "w.txt")).text.starts_with("w.txt is UTF-16 text")
