@@ -268,6 +268,6 @@ fn last_result(body: &Value) -> Option<String> {
 
 /// Returns the id of the job that a result tells of.
 fn job(result: &str) -> Option<String> {
-    let said = Regex::new(r"(?i)\bjob[ :`#]+([a-z0-9_-]+)").ok()?;
+    let said = Regex::new(r"\b(job[0-9]+)\b").ok()?;
     said.captures(result).map(|found| found[1].to_owned())
 }
