@@ -68,6 +68,8 @@ impl<'s, T: Tools<Output = Outcome, Context = Grant>> Engine<'s, T> {
             }
         };
         let times = turn.repeats.count(&prepared.spec.id, Value::Object(prepared.args.clone()));
+        // What a call shows that changes by itself is worth another look.
+        let times = if prepared.spec.repeats { 1 } else { times };
         let fate = match self.admit(call, &prepared, times).await {
             Ok(paths) => {
                 let planned = Planned {

@@ -3,10 +3,9 @@
 
 use super::{Order, Report, Request, tree};
 use rustix::{
-    fs::{MemfdFlags, memfd_create},
-    io::{Errno, FdFlags, fcntl_setfd, pread},
+    io::{Errno, pread},
     process::{Pid, Signal, WaitOptions, WaitStatus, getpid, kill_process, kill_process_group},
-    process::{set_child_subreaper, setsid, wait},
+    process::{setsid, wait},
     stdio::dup2_stderr,
 };
 use std::{
@@ -50,7 +49,7 @@ fn supervise() -> io::Result<()> {
     // Its own session: no terminal to ask on, and no signal meant for who started it.
     let _ = setsid();
     #[cfg(target_os = "linux")]
-    set_child_subreaper(Some(getpid()))?;
+    rustix::process::set_child_subreaper(Some(getpid()))?;
     let mut control = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
     let mut reader = BufReader::new(control.try_clone()?);
     let mut line = Vec::new();
@@ -84,7 +83,8 @@ fn start(request: &Request) -> io::Result<(Pid, Option<Note>)> {
     let mut command = Command::new(program);
     command.args(arguments).process_group(0);
     command.stdin(Stdio::null()).stdout(output.try_clone()?).stderr(output);
-    let note = request.startup.as_deref().map(note).transpose()?;
+    let startup = request.startup.as_deref().filter(|_| cfg!(target_os = "linux"));
+    let note = startup.map(note).transpose()?;
     if let Some(Note { file, .. }) = &note {
         command.env("BASH_ENV", format!("/dev/fd/{}", file.as_raw_fd()));
     }
@@ -97,11 +97,19 @@ fn start(request: &Request) -> io::Result<(Pid, Option<Note>)> {
 /// text, because both share one position.
 #[cfg(target_os = "linux")]
 fn note(text: &str) -> io::Result<Note> {
+    use rustix::fs::{MemfdFlags, memfd_create};
+    use rustix::io::{FdFlags, fcntl_setfd};
     let mut file = File::from(memfd_create("startup", MemfdFlags::empty())?);
     fcntl_setfd(&file, FdFlags::empty())?;
     let text = text.replace("{}", &file.as_raw_fd().to_string());
     file.write_all(text.as_bytes())?;
     Ok(Note { file, at: u64::try_from(text.len()).unwrap_or(u64::MAX) })
+}
+
+/// Only Linux has files in memory that a shell can be told to read.
+#[cfg(not(target_os = "linux"))]
+fn note(_: &str) -> io::Result<Note> {
+    Err(io::ErrorKind::Unsupported.into())
 }
 
 /// Waits for every process below this one, the adopted ones too.

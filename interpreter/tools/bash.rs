@@ -253,3 +253,25 @@ pub(super) fn text(shared: &Shared, kept: &Kept) -> String {
     lines.retain(|line| !line.is_empty());
     lines.join("\n")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::fits;
+
+    #[test]
+    fn names_of_variables() {
+        for (pattern, name, expected) in [
+            ("PATH", "PATH", true),
+            ("PATH", "MANPATH", false),
+            ("LC_*", "LC_ALL", true),
+            ("LC_*", "LANG", false),
+            ("*_proxy", "https_proxy", true),
+            ("*_proxy", "_proxy_x", false),
+            ("*TOKEN*", "GITHUB_TOKEN", true),
+            ("*TOKEN*", "TOKENS_OF", true),
+            ("*TOKEN*", "TOKE", false),
+        ] {
+            assert_eq!(fits(pattern, name), expected, "{pattern} {name}");
+        }
+    }
+}

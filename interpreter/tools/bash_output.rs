@@ -16,20 +16,21 @@ pub(super) async fn run(
     let job = shared.job(&args.job)?;
     let place = args.cursor.and_then(|at| u64::try_from(at).ok());
     let place = place.unwrap_or_else(|| job.state().shown);
-    let most = shared.limits().bash.max_wait_ms;
-    // Who waits for a text without a time waits as long as may be.
-    let asked = args.wait_ms.and_then(|ms| u64::try_from(ms).ok());
-    let asked = asked.unwrap_or(if args.until.is_some() { most } else { 0 });
-    let until = args.until.as_deref();
+    let limits = &shared.limits().bash;
+    let (until, wait) = (args.until.as_deref(), args.wait_ms.and_then(|ms| u64::try_from(ms).ok()));
+    // Who waits for a text without a time waits as long as may be; who does not wait at all is spared asking in a circle.
+    let otherwise = if until.is_some() { limits.max_wait_ms } else { limits.poll_ms };
+    let time = Duration::from_millis(wait.unwrap_or(otherwise).min(limits.max_wait_ms));
     let done = job.until(|state| {
         let over = matches!(state.phase, Phase::Over(_));
-        over || until.is_some_and(|text| state.output.holds(place, text))
+        let new = wait.is_none() && until.is_none() && state.output.end() > place;
+        over || new || until.is_some_and(|text| state.output.holds(place, text))
     });
     tokio::select! {
         biased;
         () = done => {}
         () = grant.stop.cancelled() => {}
-        () = sleep(Duration::from_millis(asked.min(most))) => {}
+        () = sleep(time) => {}
     }
     let (kept, cursor) = {
         let mut state = job.state();

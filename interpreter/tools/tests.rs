@@ -28,13 +28,18 @@ struct Project {
 
 impl Project {
     fn new(files: &[(&str, &str)]) -> Project {
+        Project::by(Arc::clone(&SPEC), files)
+    }
+
+    /// Makes a project whose tools follow another spec.
+    fn by(spec: Arc<Spec>, files: &[(&str, &str)]) -> Project {
         let (folder, state) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let root = folder.path().canonicalize().unwrap();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let project = Project {
             runtime,
             tools: Toolbox::new(
-                Arc::clone(&SPEC),
+                spec,
                 root.clone(),
                 root,
                 Readable::new(|path| !path.ends_with("secret.txt")),

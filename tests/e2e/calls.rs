@@ -46,9 +46,20 @@ fn arguments_that_do_not_fit() {
 fn tools_that_are_not_there() {
     let said =
         does_not_run("teleport", json!({}), "There is no tool named \"teleport\". The tools are: ");
-    for tool in
-        ["apply_patch", "bash", "edit", "glob", "grep", "list", "multiedit", "read", "write"]
-    {
+    for tool in [
+        "apply_patch",
+        "bash",
+        "bash_output",
+        "bash_list",
+        "bash_kill",
+        "edit",
+        "glob",
+        "grep",
+        "list",
+        "multiedit",
+        "read",
+        "write",
+    ] {
         assert!(said.contains(tool), "{said}");
     }
 }

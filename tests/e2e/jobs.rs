@@ -106,3 +106,17 @@ fn a_long_output_may_be_read_unasked() {
         });
     }
 }
+
+#[test]
+fn a_job_may_be_looked_at_again_and_again() {
+    let mut scenario =
+        Scenario::new().reply(bash(json!({"command": "sleep 4733", "background": true})));
+    let look = || Reply::call("bash_output", json!({"job": "job1", "wait_ms": 0}));
+    scenario.replies.extend((0..8).map(|_| look()));
+    let (ran, _) = check(Session {
+        scenario: scenario.reply(Reply::text("done")),
+        argv: &["run", "--json", "--mode", "auto", "look"],
+        ..Session::default()
+    });
+    assert_eq!((ran.all("tool_denied").len(), ran.all("tool_end").len()), (0, 9));
+}

@@ -268,6 +268,8 @@ pub struct BashLimits {
     pub orphan_ms: u64,
     /// Milliseconds a command that is started as a job is watched for an early end.
     pub background_ms: u64,
+    /// Milliseconds `bash_output` waits for something new when it is not told how long.
+    pub poll_ms: u64,
     /// The most milliseconds `bash_output` waits.
     pub max_wait_ms: u64,
     /// Most jobs that run at a time.

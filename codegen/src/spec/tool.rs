@@ -28,6 +28,9 @@ pub struct Tool {
     /// Whether it runs alone.
     #[serde(default)]
     pub exclusive: bool,
+    /// Whether the same call may come again and again.
+    #[serde(default)]
+    pub repeats: bool,
     /// What the model is told, a template.
     pub description: String,
     /// The variables the description may use.

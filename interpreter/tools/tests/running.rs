@@ -74,10 +74,10 @@ fn time_over_ends_the_whole_group() {
     let project = Project::new(&[]);
     let found = project.call(
         Tool::Bash,
-        args!("command": "echo made; bash -c 'sleep 4712.5 & sleep 4712.5'", "timeout_ms": 300),
+        args!("command": "echo made; bash -c 'sleep 4712.5 & sleep 4712.5'", "timeout_ms": 2000),
     );
     assert!(
-        found.error && found.text.starts_with("made\n[timed out after 300 ms"),
+        found.error && found.text.starts_with("made\n[timed out after 2000 ms"),
         "{}",
         found.text
     );
@@ -93,11 +93,15 @@ fn a_stop_ends_the_whole_group() {
     let project = Project::new(&[]);
     let stop = CancellationToken::new();
     let later = stop.clone();
+    let begun = project.path("begun");
     std::thread::spawn(move || {
-        std::thread::sleep(Duration::from_millis(200));
+        while !begun.exists() {
+            std::thread::sleep(Duration::from_millis(5));
+        }
         later.cancel();
     });
-    let found = project.call_until(Tool::Bash, args!("command": "echo made; sleep 4713.5"), &stop);
+    let line = "echo made; touch begun; sleep 4713.5";
+    let found = project.call_until(Tool::Bash, args!("command": line), &stop);
     assert_eq!((found.text.as_str(), found.error), ("made\n[stopped by the user]", true));
     nothing_runs("sleep 4713.5");
 }
