@@ -14,9 +14,8 @@ use std::{
     os::fd::{AsFd, AsRawFd},
     os::unix::{net::UnixStream, process::CommandExt},
     process::{Command, Stdio},
-    sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel},
     thread,
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 /// How long it is waited between two attempts to kill, at first and at most.
@@ -24,20 +23,6 @@ const AGAIN: (Duration, Duration) = (Duration::from_millis(2), Duration::from_mi
 
 /// The most bytes of a note.
 const NOTE: usize = 8192;
-
-/// Something that happened.
-enum Event {
-    /// A process below has ended and was waited for.
-    Ended(Pid, WaitStatus),
-    /// Processes below still run.
-    Others,
-    /// None is left.
-    Alone,
-    /// Who started this wants something.
-    Told(Order),
-    /// Who started this is gone.
-    Orphaned,
-}
 
 /// Plays the supervisor: standard input is the line to who started it, standard error where the command writes to.
 /// Errors have nobody to go to but that line, and end it.
@@ -55,18 +40,23 @@ fn supervise() -> io::Result<()> {
     let mut line = Vec::new();
     reader.read_until(b'\n', &mut line)?;
     let request: Request = serde_json::from_slice(&line)?;
+    let null = File::open("/dev/null")?;
     let started = start(&request);
     // Only the command's own processes hold its output: the end of it can be seen.
-    dup2_stderr(File::open("/dev/null")?)?;
+    let _ = dup2_stderr(null);
     let (shell, note) = match started {
         Ok(started) => started,
         Err(error) => return tell(&mut control, &Report::Failed { error: error.to_string() }),
     };
-    let (sender, events) = channel();
-    listen(reader, sender.clone());
-    thread::spawn(move || reap(&sender));
-    let mut supervisor = Supervisor { request, shell, note, control, events, told: false };
-    supervisor.watch()
+    let below = Below { shell, grace: [request.grace_ms, request.orphan_ms] };
+    thread::spawn(move || below.listen(reader));
+    watch(shell, |status, left| {
+        let (code, signal) = (status.exit_status(), status.terminating_signal());
+        let note = note.as_ref().and_then(last);
+        // Who is gone needs no report; what is below has to end all the same.
+        let _ = tell(&mut control, &Report::Ended { code, signal, left, note });
+    });
+    Ok(())
 }
 
 /// A file in memory that the command's shell gets as its start-up file and writes a last note to.
@@ -112,107 +102,60 @@ fn note(_: &str) -> io::Result<Note> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// Waits for every process below this one, the adopted ones too.
-fn reap(events: &Sender<Event>) {
-    let mut options = WaitOptions::empty();
+/// Waits for every process below this one, the adopted ones too, and says once how the command ended and whether
+/// something of it is left. As the adopting parent this process has no child left only when nothing at all is left.
+fn watch(shell: Pid, mut ended: impl FnMut(WaitStatus, bool)) {
+    let (mut status, mut options) = (None, WaitOptions::empty());
     loop {
-        let event = match wait(options) {
-            Ok(Some((pid, status))) => {
+        match wait(options) {
+            Ok(Some((pid, how))) if pid == shell => {
+                status = Some(how);
+                // Whether something is left is known at once.
                 options = WaitOptions::NOHANG;
-                Event::Ended(pid, status)
             }
+            Ok(Some(_)) | Err(Errno::INTR) => {}
             Ok(None) => {
                 options = WaitOptions::empty();
-                Event::Others
+                status.take().into_iter().for_each(|status| ended(status, true));
             }
-            Err(Errno::INTR) => continue,
-            Err(_) => Event::Alone,
-        };
-        let last = matches!(event, Event::Alone);
-        if events.send(event).is_err() || last {
-            return;
+            Err(_) => return status.into_iter().for_each(|status| ended(status, false)),
         }
     }
 }
 
-/// Hears what who started this wants.
-fn listen(mut control: BufReader<UnixStream>, events: Sender<Event>) {
-    thread::spawn(move || {
-        let mut byte = [0];
-        loop {
-            let event = match control.read(&mut byte) {
-                Ok(1) if byte == [Order::End.byte()] => Event::Told(Order::End),
-                Ok(1) => continue,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                Ok(_) | Err(_) => Event::Orphaned,
-            };
-            let last = matches!(event, Event::Orphaned);
-            if events.send(event).is_err() || last {
-                return;
-            }
-        }
-    });
-}
-
-struct Supervisor {
-    request: Request,
+/// What is below this process.
+struct Below {
     shell: Pid,
-    note: Option<Note>,
-    control: UnixStream,
-    events: Receiver<Event>,
-    /// Whether it was said how the command ended.
-    told: bool,
+    /// Milliseconds to end in when told to, and when who started it is gone.
+    grace: [u64; 2],
 }
 
-impl Supervisor {
-    /// Says how the command ends and stays until nothing of it is left.
-    fn watch(&mut self) -> io::Result<()> {
-        let mut status = None;
+impl Below {
+    /// Hears what who started this wants, and whether it is still there.
+    fn listen(&self, mut control: BufReader<UnixStream>) {
+        let mut byte = [0];
+        let [grace, orphan] = self.grace;
         loop {
-            // Both threads that send live as long as there is something to say.
-            let Ok(event) = self.events.recv() else { return Ok(()) };
-            match event {
-                Event::Ended(pid, how) if pid == self.shell => status = Some(how),
-                Event::Ended(..) => {}
-                Event::Others => self.ended(status, true)?,
-                Event::Alone => return self.ended(status, false),
-                Event::Told(Order::End) => return self.end(self.request.grace_ms, status),
-                Event::Orphaned => return self.end(self.request.orphan_ms, status),
+            match control.read(&mut byte) {
+                Ok(1) if byte == [Order::End.byte()] => self.end(grace),
+                Ok(1) => {}
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Ok(_) | Err(_) => self.end(orphan),
             }
         }
     }
 
-    /// Says, once, how the command ended, and whether something of it is left.
-    fn ended(&mut self, status: Option<WaitStatus>, left: bool) -> io::Result<()> {
-        let Some(status) = status.filter(|_| !self.told) else { return Ok(()) };
-        self.told = true;
-        let (code, signal) = (status.exit_status(), status.terminating_signal());
-        let note = self.note.as_ref().and_then(last);
-        tell(&mut self.control, &Report::Ended { code, signal, left, note })
-    }
-
-    /// Asks everything below to end, and ends it after `grace` milliseconds. As the adopting parent this process has no
-    /// child left only when nothing at all is left.
-    fn end(&mut self, grace: u64, mut status: Option<WaitStatus>) -> io::Result<()> {
+    /// Asks everything to end, and ends it after `grace` milliseconds. The process ends with the last of it.
+    fn end(&self, grace: u64) -> ! {
         self.signal(Signal::TERM);
         self.signal(Signal::CONT);
-        let mut deadline = Instant::now() + Duration::from_millis(grace);
+        thread::sleep(Duration::from_millis(grace));
         let mut pause = AGAIN.0;
         loop {
-            match self.events.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
-                Ok(Event::Ended(pid, how)) if pid == self.shell => status = Some(how),
-                Ok(Event::Alone) | Err(RecvTimeoutError::Disconnected) => break,
-                Ok(_) => {}
-                Err(RecvTimeoutError::Timeout) => {
-                    self.signal(Signal::KILL);
-                    deadline = Instant::now() + pause;
-                    pause = AGAIN.1.min(pause * 2);
-                }
-            }
+            self.signal(Signal::KILL);
+            thread::sleep(pause);
+            pause = AGAIN.1.min(pause * 2);
         }
-        // Who is gone needs no answer.
-        let _ = self.ended(status, false);
-        Ok(())
     }
 
     fn signal(&self, signal: Signal) {

@@ -187,8 +187,11 @@ impl Call<'_> {
         let output = text(self.shared, &kept);
         let mut values = json!({
             "output": output, "before": before(&output), "ms": self.ms, "most": self.limits.max_timeout_ms,
-            "job": self.name, "processes": self.shared.processes(&self.job),
+            "job": self.name,
         });
+        if key == BashSay::Left {
+            values["processes"] = json!(self.shared.processes(&self.job));
+        }
         known(&mut values, phase.end());
         let key = match (key, phase.end()) {
             (BashSay::TooMany, _) => {

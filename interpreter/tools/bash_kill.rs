@@ -6,14 +6,14 @@ use lembas_core::spec::{BashKillArgs, BashKillSay};
 use serde_json::json;
 
 pub(super) async fn run(shared: &Shared, args: &BashKillArgs) -> Result<Outcome, Outcome> {
-    let job = shared.job(&args.job)?;
+    let (name, job) = shared.job(&args.job)?;
     let said = |key, state: String, processes: Vec<String>| {
-        shared.say(key, &json!({"job": args.job, "state": state, "processes": processes}))
+        shared.say(key, &json!({"job": name, "state": state, "processes": processes}))
     };
     if let Phase::Over(_) = job.phase() {
         return Ok(Outcome::done(said(BashKillSay::Over, shared.job_state(&job), Vec::new())));
     }
-    jobs::end(&[(args.job.clone(), job.clone())], &shared.limits().bash).await;
+    jobs::end(&[(name.clone(), job.clone())], &shared.limits().bash).await;
     match job.phase() {
         Phase::Over(_) => Ok(Outcome::done(said(BashKillSay::Ended, String::new(), Vec::new()))),
         Phase::Runs | Phase::Left(_) => {

@@ -13,7 +13,7 @@ pub(super) async fn run(
     grant: &Grant,
     args: &BashOutputArgs,
 ) -> Result<Outcome, Outcome> {
-    let job = shared.job(&args.job)?;
+    let (name, job) = shared.job(&args.job)?;
     let place = args.cursor.and_then(|at| u64::try_from(at).ok());
     let place = place.unwrap_or_else(|| job.state().shown);
     let limits = &shared.limits().bash;
@@ -40,7 +40,7 @@ pub(super) async fn run(
     };
     let output = bash::text(shared, &kept);
     let values = json!({
-        "before": bash::before(&output), "output": output, "job": args.job, "cursor": cursor,
+        "before": bash::before(&output), "output": output, "job": name, "cursor": cursor,
         "state": shared.job_state(&job),
     });
     Ok(shared.tells(BashOutputSay::Shown, &values))

@@ -11,6 +11,9 @@ use tokio::time::timeout;
 /// How much longer than the time it has a job may take to end before it is given up.
 const LONGER: Duration = Duration::from_secs(3);
 
+/// What the name of a job begins with; its number follows.
+const PREFIX: &str = "job";
+
 /// The jobs of a session.
 #[derive(Debug, Default)]
 pub(super) struct Jobs {
@@ -46,7 +49,7 @@ impl Jobs {
             !forget
         });
         known.count += 1;
-        let name = format!("job{}", known.count);
+        let name = format!("{PREFIX}{}", known.count);
         known.jobs.push((name.clone(), Arc::clone(job)));
         Some(name)
     }
@@ -79,11 +82,13 @@ pub(super) async fn end(jobs: &[(String, Arc<Job>)], limits: &BashLimits) {
 }
 
 impl Shared {
-    /// Returns a job, or the answer that there is none of this name.
-    pub(super) fn job(&self, name: &str) -> Result<Arc<Job>, Outcome> {
+    /// Returns a job under its name, or the answer that there is none of this one.
+    pub(super) fn job(&self, name: &str) -> Result<(String, Arc<Job>), Outcome> {
         let jobs = self.jobs.all();
-        let found = jobs.iter().find(|(known, _)| known == name);
-        found.map(|(_, job)| Arc::clone(job)).ok_or_else(|| {
+        // Some leave out the word.
+        let number = |known: &str| known.strip_prefix(PREFIX) == Some(name);
+        let found = jobs.iter().find(|(known, _)| known == name || number(known));
+        found.cloned().ok_or_else(|| {
             let jobs: Vec<&String> = jobs.iter().map(|(name, _)| name).collect();
             self.fails(BashOutputSay::Unknown, &json!({"job": name, "jobs": jobs}))
         })

@@ -42,7 +42,7 @@ fn a_job_from_its_start_to_its_end() {
             .reply(Reply::text("done")),
         argv: &["run", "--json", "--mode", "auto", "serve"],
         results: Some(&[
-            "[runs as job1;",
+            "[runs as the job `job1`;",
             "ready\n[job1: running for ",
             "job1: running for ",
             "job1 was ended.",
@@ -62,7 +62,7 @@ fn jobs_may_be_looked_at_in_every_mode() {
                 .reply(Reply::call("bash_kill", json!({"job": "job1"})))
                 .reply(Reply::text("done")),
             argv: &["run", "--mode", mode, "wait"],
-            results: Some(&["[runs as job1;", "job1 was ended."]),
+            results: Some(&["[runs as the job `job1`;", "job1 was ended."]),
             ..Session::default()
         });
     }

@@ -61,7 +61,7 @@ fn what_is_left_behind_does_not_hold_the_call() {
         let command = command.replace('N', &marker);
         let found = project.call(Tool::Bash, args!("command": command));
         assert!(!found.error && found.text.starts_with("up"), "{}", found.text);
-        let left = format!("[exit code 0; still running as job{}: ", number + 1);
+        let left = format!("[exit code 0; still running as the job `job{}`: ", number + 1);
         assert!(found.text.contains(&left) && found.text.contains(&marker), "{}", found.text);
         assert!(runs(&marker));
     }
