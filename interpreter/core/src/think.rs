@@ -176,16 +176,34 @@ mod tests {
         ["think", "thinking", "thought", "reasoning"].map(String::from).to_vec()
     }
 
-    fn split(pieces: &[&str], inside: bool) -> (String, String) {
-        let (tags, mut text, mut reasoning) = (tags(), String::new(), String::new());
+    /// What came in order, and the answer and the reasoning it amounts to.
+    fn split(pieces: &[&str], inside: bool) -> (String, (String, String)) {
+        let (tags, mut all, mut text, mut reasoning) =
+            (tags(), String::new(), String::new(), String::new());
         let mut splitter = Splitter::new(&tags, inside);
-        let mut keep = |piece: Piece<'_>| match piece {
-            Piece::Text(piece) => text.push_str(piece),
-            Piece::Reasoning(piece) => reasoning.push_str(piece),
+        let mut keep = |piece: Piece<'_>| {
+            let (into, piece) = match piece {
+                Piece::Text(piece) => (&mut text, piece),
+                Piece::Reasoning(piece) => (&mut reasoning, piece),
+            };
+            into.push_str(piece);
+            all.push_str(piece);
         };
         pieces.iter().for_each(|piece| splitter.push(piece, &mut keep));
         splitter.end(&mut keep);
-        (text, reasoning)
+        (all, (text, reasoning))
+    }
+
+    /// A text without blanks and tags, and without the tags that this brings together, until there are none.
+    fn solid(text: &str) -> String {
+        let names = tags();
+        let tags = names.iter().flat_map(|name| [format!("<{name}>"), format!("</{name}>")]);
+        let tags: Vec<String> = tags.collect();
+        let mut text: String = text.chars().filter(|sign| !sign.is_whitespace()).collect();
+        while let Some(tag) = tags.iter().find(|tag| text.contains(*tag)) {
+            text = text.replace(tag, "");
+        }
+        text
     }
 
     proptest! {
@@ -197,7 +215,9 @@ mod tests {
             cuts.extend([0, whole.len()]);
             cuts.sort_unstable();
             let pieces: Vec<&str> = cuts.windows(2).map(|pair| &whole[pair[0]..pair[1]]).collect();
-            prop_assert_eq!(split(&pieces, inside), split(&[&whole], inside));
+            let (all, split_at_once) = split(&[&whole], inside);
+            prop_assert_eq!(split(&pieces, inside).1, split_at_once);
+            prop_assert_eq!(solid(&all), solid(&whole), "lost or doubled");
         }
     }
 
