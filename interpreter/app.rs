@@ -1,22 +1,18 @@
 //! Wiring: the spec, the configuration, the project and the model become an engine. It talks to no person.
 
+mod model;
+mod offers;
 mod setting;
 
+pub(crate) use offers::{ask, ask_with, reach};
 pub(crate) use setting::Setting;
 
 use crate::{
     bus::{Bus, BusEvent},
-    config::{
-        connections::Connection,
-        key::key,
-        learned::{Learned, Lesson},
-        refs::{Choice, resolve},
-        secret::Secret,
-    },
     engine::{Asker, Engine, Gate, Preparer},
     outputs::Outputs,
     project::{self, Looked},
-    provider::{Live, Provider, Recorder, Recording, Target, Wire},
+    provider::{Provider, Recorder, Recording, Wire},
     stop::Stop,
     tools::Toolbox,
 };
@@ -27,7 +23,7 @@ use lembas_core::{
     permission::Layer,
     prompt,
     repair::Repairs,
-    spec::{self, Files, Fix, Limits, PromptFacts, Spec, Tool, ToolSpec},
+    spec::{self, Files, Limits, PromptFacts, Spec, Tool, ToolSpec},
     stream::Context,
 };
 use serde_json::json;
@@ -35,7 +31,6 @@ use std::{
     env,
     path::{Path, PathBuf},
     sync::Arc,
-    time::Duration,
 };
 use tokio_util::sync::CancellationToken;
 
@@ -75,6 +70,8 @@ struct Chosen<'s> {
     reference: String,
     vision: bool,
     tools: bool,
+    /// The family its prompt is chosen by, where the configuration names one.
+    family: Option<String>,
 }
 
 /// Returns the packed spec, or the one in `dir`, fully checked.
@@ -121,7 +118,7 @@ impl<'s> Session<'s> {
         cancel: CancellationToken,
     ) -> Result<Engine<'s, Toolbox>, Stop> {
         let limits = self.limits();
-        let Chosen { provider, reference, vision, tools } = self.provider(&limits).await?;
+        let Chosen { provider, reference, vision, tools, family } = self.provider(&limits).await?;
         let mode = self.setting.mode.clone();
         let offered: Vec<&ToolSpec> = self
             .spec
@@ -129,7 +126,9 @@ impl<'s> Session<'s> {
             .iter()
             .filter(|tool| tools && Tool::named(&tool.id).is_some() && tool.modes.offers(&mode))
             .collect();
-        let facts = PromptFacts { vision, ..self.facts(&provider.model, &mode, &offered) };
+        let facts = self.facts(&provider.model, &mode, &offered);
+        let family = family.unwrap_or_else(|| facts.family.clone());
+        let facts = PromptFacts { vision, family, ..facts };
         let sections = prompt::assemble(self.spec, &facts)
             .map_err(|error| Stop::internal(error.to_string()))?;
         let definitions = prompt::tool_definitions(self.spec, &facts)
@@ -213,7 +212,11 @@ impl<'s> Session<'s> {
             max_output: None,
             effort: None,
             vision: false,
+            window: self.spec.limits.discovery.window,
+            sends_reasoning: false,
+            extra: serde_json::Map::new(),
             context: Context { model: model.clone(), ..Context::default() },
+            found: None,
             repairs: Repairs::default(),
             learned: None,
             wire: Wire::Replay(recording),
@@ -221,49 +224,7 @@ impl<'s> Session<'s> {
             secrets: Vec::new(),
         };
         let reference = format!("replay/{model}");
-        Ok(Chosen { provider, reference, vision: false, tools: true })
-    }
-
-    async fn connected(&mut self, limits: &Limits) -> Result<Chosen<'s>, Stop> {
-        let config = &self.setting.loaded.config;
-        let wanted = self.options.model.as_deref().or(config.model.as_deref());
-        let choice = resolve(wanted, &self.setting.loaded.connections).map_err(Stop::usage)?;
-        let reference = choice.reference();
-        let Choice { connection, model } = choice;
-        let dialect = Spoken::named(self.spec, &connection.dialect).ok_or_else(|| {
-            Stop::usage(format!("This program speaks no dialect {:?}.", connection.dialect))
-        })?;
-        let (target, secrets) = target(connection, &model.id, dialect.file, limits).await?;
-        let learned =
-            Learned::new(&self.setting.paths, reference.clone(), connection.base_url.clone());
-        let Lesson { context, repairs } = learned.lesson().unwrap_or_else(|problem| {
-            self.warnings.push(problem.to_string());
-            Lesson::default()
-        });
-        let vision = model.vision.unwrap_or(false) && !repairs.has(Fix::DropImages);
-        let tools = model.tools.unwrap_or(true);
-        let provider = Provider {
-            spec: self.spec,
-            dialect,
-            connection: connection.name.clone(),
-            host: host(&connection.base_url),
-            max_output: model.max_output,
-            effort: config.effort.clone().or(model.effort),
-            vision,
-            context: Context {
-                model: model.id.clone(),
-                context_window: model.context.or(context),
-                max_output_tokens: model.max_output,
-                ..Context::default()
-            },
-            model: model.id,
-            repairs,
-            learned: Some(learned),
-            wire: Wire::Live(Box::new(Live::new(target).map_err(Stop::internal)?)),
-            recorder: None,
-            secrets,
-        };
-        Ok(Chosen { provider, reference, vision, tools })
+        Ok(Chosen { provider, reference, vision: false, tools: true, family: None })
     }
 
     fn facts(&self, model: &str, mode: &str, offered: &[&ToolSpec]) -> PromptFacts {
@@ -301,38 +262,6 @@ impl<'s> Session<'s> {
     }
 }
 
-/// Where requests of a connection go, with its key; also every secret in them.
-async fn target(
-    connection: &Connection,
-    model: &str,
-    dialect: &lembas_core::spec::Dialect,
-    limits: &Limits,
-) -> Result<(Target, Vec<Secret>), Stop> {
-    let fixed =
-        dialect.http.headers.iter().map(|(name, value)| (name.clone(), Secret::new(value.clone())));
-    let mut headers: Vec<(String, Secret)> =
-        fixed.chain(connection.headers.iter().cloned()).collect();
-    let key = key(connection).await.map_err(Stop::usage)?;
-    if let Some(key) = &key {
-        let value = format!("{}{}", dialect.http.auth_prefix, key.expose());
-        headers.push((dialect.http.auth_header.clone(), Secret::new(value)));
-    }
-    let target = Target {
-        connection: connection.name.clone(),
-        url: format!("{}{}", connection.base_url, dialect.http.path.replace("{model}", model)),
-        headers,
-        connect: Duration::from_millis(limits.server.connect_ms),
-        idle: connection.idle.unwrap_or(Duration::from_millis(limits.server.idle_ms)),
-    };
-    Ok((target, connection.secrets(key.as_ref())))
-}
-
-/// Returns the host of a URL, in lower case; an IPv6 address is in its brackets.
-fn host(url: &str) -> String {
-    let url = reqwest::Url::parse(url).ok();
-    url.as_ref().and_then(reqwest::Url::host_str).unwrap_or_default().to_lowercase()
-}
-
 /// Returns what the lines a person allows for the session are stored as.
 fn allowed(setting: &Setting<'_>, lines: &[String]) -> Result<Layer, String> {
     let mut approvals = Vec::new();
@@ -358,20 +287,4 @@ fn instructions(setting: &Setting<'_>, warnings: &mut Vec<String>) -> serde_json
         Vec::new()
     });
     found.iter().map(|each| json!({ "path": each.path, "text": each.text })).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn hosts() {
-        for (url, expected) in [
-            ("http://[::1]:8080/v1", "[::1]"),
-            ("https://API.example.com/v1", "api.example.com"),
-            ("http://127.0.0.1:1", "127.0.0.1"),
-        ] {
-            assert_eq!(host(url), expected);
-        }
-    }
 }

@@ -1,6 +1,6 @@
 //! The command line: verbs and their options, nothing of what they do.
 
-use crate::{permission::Errand, run::RunArgs};
+use crate::{models::ModelsArgs, permission::Errand, run::RunArgs};
 use clap::{Args, Parser, Subcommand};
 use lembas_conformance::{Options, Record};
 use std::{path::PathBuf, time::Duration};
@@ -23,6 +23,8 @@ pub(crate) enum Verb {
         /// A directory of the project; the working directory if left out
         dir: Option<PathBuf>,
     },
+    /// List the models there are, with what is known of them
+    Models(ModelsArgs),
     /// Show, explain and change what may run
     Permission {
         #[command(subcommand)]

@@ -5,6 +5,7 @@ mod bus;
 mod cli;
 mod config;
 mod engine;
+mod models;
 mod outputs;
 mod permission;
 mod project;
@@ -14,6 +15,7 @@ mod run;
 mod shown;
 mod stop;
 mod supervisor;
+mod table;
 mod tools;
 mod trust;
 
@@ -46,6 +48,7 @@ fn main() -> ExitCode {
     match cli.verb {
         Verb::Run(args) => stopped(run::run(args)),
         Verb::Trust { dir } => stopped(trust::trust(dir.as_deref())),
+        Verb::Models(args) => stopped(models::models(args)),
         Verb::Permission { errand } => stopped(permission::permission(errand)),
         Verb::Conformance(args) => ended(conformance(args)),
         Verb::Harness { errand } => ended(about_harness(errand)),

@@ -169,7 +169,7 @@ fn rules() {
     let rule = "{ \"rules\": [{ \"id\": \"a\", \"about\": \"comand\", \"when\": {}, \"examples\": { \"hit\": [\"x\"], \"miss\": [\"y\"] } }] }";
     check(
         &[(HARDLINE, Text(rule))],
-        &[(HARDLINE, "\"comand\"", "facts.json has no record \"comand\"; there are: call, ")],
+        &[(HARDLINE, "\"comand\"", "facts.json has no record \"comand\"; there are: answer, ")],
     );
     let quirk = "{ \"rules\": [{ \"id\": \"a\", \"about\": \"frame\", \"when\": {}, \"do\": { \"act_like\": 500 },\n\"examples\": { \"hit\": [{}] } }] }";
     check(

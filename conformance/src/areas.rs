@@ -2,6 +2,7 @@
 
 mod always;
 mod arity;
+mod discover;
 mod edit;
 mod envelope;
 mod hardline;
@@ -57,6 +58,10 @@ impl Answers for Here {
 
     fn envelope(&self, input: &Value) -> Result<Value, String> {
         envelope::answer(&self.spec, input)
+    }
+
+    fn discover(&self, input: &Value) -> Result<Value, String> {
+        discover::answer(&self.spec, input)
     }
 
     fn hardline(&self, input: &Value) -> Result<Value, String> {

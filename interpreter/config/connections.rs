@@ -4,6 +4,7 @@
 use super::{
     check::{Finding, check},
     fill::{Filler, fill_all},
+    model::Model,
     place::escape,
     problem::{Level, Problem, hint},
     secret::Secret,
@@ -47,8 +48,18 @@ pub(crate) struct Connection {
     pub(crate) headers: Vec<(String, Secret)>,
     /// The models it lists; with none, any id may be asked for.
     pub(crate) models: Vec<Model>,
+    /// How long connecting to it may take, if the file says so.
+    pub(crate) connect: Option<Duration>,
     /// How long it may be silent, if the file says so.
     pub(crate) idle: Option<Duration>,
+    /// A file with the certificate of the authority that vouches for it, beside those of the system.
+    pub(crate) authority: Option<PathBuf>,
+    /// Whether nobody needs to vouch for it; only ever for a server on this machine.
+    pub(crate) insecure: bool,
+    /// Whether it wants earlier reasoning sent back.
+    pub(crate) sends_reasoning: bool,
+    /// Fields that go into every request for a reply as they are.
+    pub(crate) extra: Map<String, Value>,
 }
 
 /// Where a key comes from.
@@ -60,23 +71,6 @@ pub(crate) enum Credential {
     Key(Secret),
     /// A shell command that prints it.
     Command(String),
-}
-
-/// A model as a connection lists it. What is `None` is asked of the server or taken from the spec.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
-pub(crate) struct Model {
-    /// The id the server knows.
-    pub(crate) id: String,
-    /// The context window in tokens.
-    pub(crate) context: Option<u64>,
-    /// The most tokens of one reply.
-    pub(crate) max_output: Option<u64>,
-    /// Whether it takes images.
-    pub(crate) vision: Option<bool>,
-    /// Whether it can call tools.
-    pub(crate) tools: Option<bool>,
-    /// The effort to ask for when nothing else names one.
-    pub(crate) effort: Option<String>,
 }
 
 /// A connection as it is written, after filling.
@@ -91,11 +85,25 @@ struct Written {
     models: Vec<Model>,
     #[serde(default)]
     timeout: Timeout,
+    #[serde(default)]
+    tls: Tls,
+    #[serde(default)]
+    sends_reasoning: bool,
+    #[serde(default)]
+    extra: Map<String, Value>,
 }
 
 #[derive(Default, Deserialize)]
 struct Timeout {
+    connect_s: Option<u64>,
     idle_s: Option<u64>,
+}
+
+#[derive(Default, Deserialize)]
+struct Tls {
+    ca: Option<String>,
+    #[serde(default)]
+    insecure: bool,
 }
 
 /// What a connection is read with.
@@ -167,6 +175,11 @@ impl Connections {
     pub(crate) fn names(&self) -> Vec<&str> {
         let broken = self.broken.iter().map(|(name, _)| name.as_str());
         self.ok.iter().map(|connection| connection.name.as_str()).chain(broken).collect()
+    }
+
+    /// Says that there is no connection called `name`, and which there are.
+    pub(crate) fn unknown(&self, name: &str) -> String {
+        format!("There is no connection `{name}`.{}", hint(name, &self.names()))
     }
 
     /// Returns the connection called `name`; the error says why it cannot be used.
@@ -264,6 +277,12 @@ fn read(
     let credential = reader.credential(written.key, command.as_ref().and_then(Value::as_str));
     let headers = reader.headers(written.headers);
     reader.models(&written.models);
+    let authority = reader.authority(written.tls.ca.as_deref(), &with.filler);
+    if written.tls.insecure && !is_loopback(&written.base_url) {
+        let message = "`insecure` is only for a server on this machine (localhost, 127.0.0.1, [::1]); for another one give its \
+                       authority's certificate as `ca`";
+        reader.value("/tls/insecure", message.into(), is_filled);
+    }
     if !reader.issues.is_empty() {
         return Err(reader.issues);
     }
@@ -274,7 +293,12 @@ fn read(
         credential,
         headers,
         models: written.models,
+        connect: written.timeout.connect_s.map(Duration::from_secs),
         idle: written.timeout.idle_s.map(Duration::from_secs),
+        authority,
+        insecure: written.tls.insecure,
+        sends_reasoning: written.sends_reasoning,
+        extra: written.extra,
     })
 }
 
@@ -336,6 +360,16 @@ impl Reader<'_> {
         headers
     }
 
+    /// Returns where the certificate is; a file that is not there is a problem now, not when a server is called.
+    fn authority(&mut self, ca: Option<&str>, filler: &Filler<'_>) -> Option<PathBuf> {
+        let path = filler.path(ca?);
+        let there = path.and_then(|path| match path.is_file() {
+            true => Ok(path),
+            false => Err(format!("there is no file {}", path.display())),
+        });
+        there.map_err(|why| self.value("/tls/ca", format!("`ca`: {why}"), true)).ok()
+    }
+
     fn models(&mut self, models: &[Model]) {
         let mut seen = HashSet::new();
         for (index, model) in models.iter().enumerate() {
@@ -350,8 +384,16 @@ impl Reader<'_> {
     }
 }
 
+/// Whether an address is one of this machine.
+pub(crate) fn is_loopback(url: &str) -> bool {
+    let url = Url::parse(url).ok();
+    let host = url.as_ref().and_then(Url::host_str).unwrap_or_default();
+    let address = host.trim_start_matches('[').trim_end_matches(']').parse::<std::net::IpAddr>();
+    host == "localhost" || address.is_ok_and(|address| address.is_loopback())
+}
+
 /// Says what is wrong with an address, never what it is: it may hold a password.
-fn check_url(url: &str) -> Result<(), String> {
+pub(crate) fn check_url(url: &str) -> Result<(), String> {
     let url =
         Url::parse(url).map_err(|error| format!("is not an http or https address: {error}"))?;
     if !matches!(url.scheme(), "http" | "https") {

@@ -71,7 +71,8 @@ impl Filler<'_> {
         }
     }
 
-    fn path(&self, name: &str) -> Result<PathBuf, String> {
+    /// Returns where a path leads that is written in the file.
+    pub(crate) fn path(&self, name: &str) -> Result<PathBuf, String> {
         match name.strip_prefix("~/") {
             Some(rest) => self
                 .home

@@ -80,7 +80,12 @@ mod tests {
             credential,
             headers: Vec::new(),
             models: Vec::new(),
+            connect: None,
             idle: None,
+            authority: None,
+            insecure: false,
+            sends_reasoning: false,
+            extra: serde_json::Map::new(),
         };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let got = runtime.block_on(key(&connection));

@@ -56,6 +56,20 @@ impl Learned {
         Ok(entry.map(|entry| entry.lesson).unwrap_or_default())
     }
 
+    /// Forgets the windows that refusals taught about the models of a connection.
+    ///
+    /// # Errors
+    /// As for `change`.
+    pub(crate) fn forget_windows(paths: &Paths, connection: &str) -> Result<(), Problem> {
+        let all = Self::new(paths, String::new(), String::new());
+        let of_it = |reference: &str| reference.split('/').next() == Some(connection);
+        all.kept.change(|list| {
+            for (_, entry) in list.models.iter_mut().filter(|(reference, _)| of_it(reference)) {
+                entry.lesson.context = None;
+            }
+        })
+    }
+
     /// Lets `change` alter what was learned, and keeps it. Two runs may learn at once.
     ///
     /// # Errors

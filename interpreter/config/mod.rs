@@ -10,6 +10,8 @@ pub(crate) mod kept;
 pub(crate) mod key;
 pub(crate) mod learned;
 pub(crate) mod load;
+pub(crate) mod model;
+pub(crate) mod offered;
 pub(crate) mod paths;
 pub(crate) mod place;
 pub(crate) mod problem;

@@ -2,8 +2,9 @@
 //! Only the first `/` divides; a model's id may contain more of them.
 
 use super::{
-    connections::{Connection, Connections, Model},
+    connections::{Connection, Connections},
     load::none_yet,
+    model::Model,
     problem::hint,
 };
 
@@ -52,9 +53,7 @@ fn named<'a>(wanted: &str, connections: &'a Connections) -> Result<Choice<'a>, S
     let listed = connection.models.iter().find(|model| model.id == id).cloned();
     match listed {
         Some(model) => Ok(Choice { connection, model }),
-        None if connection.models.is_empty() => {
-            Ok(Choice { connection, model: Model { id: id.into(), ..Model::default() } })
-        }
+        None if connection.models.is_empty() => Ok(Choice { connection, model: Model::named(id) }),
         None => Err(format!(
             "The connection {name} lists no model `{id}`.{} Or add it to `models` in {}.",
             hint(id, &ids(connection)),
@@ -70,7 +69,7 @@ fn no_connection(wanted: &str, name: &str, connections: &Connections) -> String 
         .find(|connection| connection.models.iter().any(|model| model.id == wanted));
     match holder {
         Some(holder) => format!("`{wanted}` lacks its connection; write {}/{wanted}.", holder.name),
-        None => format!("There is no connection `{name}`.{}", hint(name, &connections.names())),
+        None => connections.unknown(name),
     }
 }
 

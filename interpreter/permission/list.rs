@@ -1,10 +1,7 @@
 //! `lembas permission list`: everything in force in the working directory, in the order it counts.
 
-use super::{
-    finder::{Finder, Place},
-    table::table,
-};
-use crate::{app::Setting, config::paths::CONFIG_FILE, shown, stop::Stop};
+use super::finder::{Finder, Place};
+use crate::{app::Setting, config::paths::CONFIG_FILE, shown, stop::Stop, table::table};
 use lembas_core::{
     permission::{Layer, Scope},
     spec::{Decision, Judged},

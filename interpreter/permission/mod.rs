@@ -6,7 +6,6 @@ mod approvals;
 mod explain;
 mod finder;
 mod list;
-mod table;
 mod text;
 
 use crate::{

@@ -3,9 +3,8 @@
 use super::{
     explain::{Matched, Report},
     finder::{Finder, Place},
-    table::table,
 };
-use crate::shown;
+use crate::{shown, table::table};
 use lembas_core::{
     permission::{self, CommandView, FileView, RedirectView, Step},
     shell::RedirectKind,

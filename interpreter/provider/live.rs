@@ -2,21 +2,36 @@
 
 use super::failed;
 use super::{Body, Opened};
-use crate::config::secret::Secret;
+use crate::config::{connections::is_loopback, secret::Secret};
 use lembas_core::event::Failure;
-use reqwest::{Client, RequestBuilder, redirect::Policy};
-use std::{error::Error, time::Duration};
+use reqwest::{Certificate, Client, RequestBuilder, redirect::Policy};
+use std::{
+    error::Error,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+/// How a server is reached.
+#[derive(Debug, Clone)]
+pub(crate) struct Reach {
+    /// The connection's name, for sentences.
+    pub(crate) connection: String,
+    /// How long connecting may take.
+    pub(crate) connect: Duration,
+    /// A file with the certificate of an authority beside those of the system.
+    pub(crate) authority: Option<PathBuf>,
+    /// Whether nobody needs to vouch for the server.
+    pub(crate) insecure: bool,
+}
 
 /// Where requests go, and with what.
 pub(crate) struct Target {
-    /// The connection's name, for sentences.
-    pub(crate) connection: String,
+    /// How the server is reached.
+    pub(crate) reach: Reach,
     /// The full URL of the endpoint.
     pub(crate) url: String,
     /// Headers of every request, the credential among them.
     pub(crate) headers: Vec<(String, Secret)>,
-    /// How long connecting may take.
-    pub(crate) connect: Duration,
     /// How long the server may be silent.
     pub(crate) idle: Duration,
 }
@@ -28,27 +43,12 @@ pub(crate) struct Live {
 }
 
 impl Live {
-    /// Makes the client. Certificates are loaded only for an `https` address: it costs milliseconds.
+    /// Makes the client.
     ///
     /// # Errors
     /// A TLS setup that does not work, as a sentence.
     pub(crate) fn new(target: Target) -> Result<Live, String> {
-        let mut builder = Client::builder()
-            .connect_timeout(target.connect)
-            .redirect(Policy::none())
-            .user_agent(concat!("lembas/", env!("CARGO_PKG_VERSION")))
-            .tcp_nodelay(true);
-        if target.url.starts_with("http://") {
-            builder = builder.tls_certs_only(std::iter::empty());
-        }
-        let client = builder.build().map_err(|error| {
-            format!(
-                "the HTTP client for connection {:?} could not be made: {}",
-                target.connection,
-                cause(&error)
-            )
-        })?;
-        Ok(Live { target, client })
+        Ok(Live { client: client(&target.reach, &target.url)?, target })
     }
 
     /// Posts a JSON body and waits for the status.
@@ -97,6 +97,43 @@ impl Live {
     }
 }
 
+/// Makes a client for an address. Certificates are loaded only for an `https` one: it costs milliseconds. A proxy of the
+/// environment is used, but not to reach this machine.
+///
+/// # Errors
+/// A certificate that cannot be read or a TLS setup that does not work, as a sentence.
+pub(super) fn client(reach: &Reach, url: &str) -> Result<Client, String> {
+    let mut builder = Client::builder()
+        .connect_timeout(reach.connect)
+        .redirect(Policy::none())
+        .user_agent(concat!("lembas/", env!("CARGO_PKG_VERSION")))
+        .tcp_nodelay(true)
+        .tls_danger_accept_invalid_certs(reach.insecure);
+    if is_loopback(url) {
+        builder = builder.no_proxy();
+    }
+    if url.starts_with("http://") {
+        builder = builder.tls_certs_only(std::iter::empty());
+    } else if let Some(file) = &reach.authority {
+        builder = builder.tls_certs_merge(certificates(file)?);
+    }
+    builder.build().map_err(|error| {
+        let cause = cause(&error);
+        format!("the HTTP client for connection {:?} could not be made: {cause}", reach.connection)
+    })
+}
+
+fn certificates(file: &Path) -> Result<Vec<Certificate>, String> {
+    let failed = |why: String| {
+        format!("the certificate {} cannot be used: {why}; a PEM file is needed", file.display())
+    };
+    let pem = std::fs::read(file).map_err(|error| failed(error.to_string()))?;
+    match Certificate::from_pem_bundle(&pem) {
+        Ok(all) if all.is_empty() => Err(failed("there is none in it".into())),
+        all => all.map_err(|error| failed(cause(&error))),
+    }
+}
+
 /// Returns the headers of a reply, names in lower case. A server that does not say what time it is there gets ours: a wait
 /// until some date is counted from it.
 fn headers(response: &reqwest::Response) -> Vec<(String, String)> {
@@ -133,7 +170,7 @@ pub(super) fn recorded_cut() -> Box<Failure> {
 }
 
 /// The innermost cause of an error: the client's own words around it only repeat the URL.
-fn cause(error: &reqwest::Error) -> String {
+pub(super) fn cause(error: &reqwest::Error) -> String {
     let mut innermost: &dyn Error = error;
     while let Some(inner) = innermost.source() {
         innermost = inner;

@@ -1,5 +1,6 @@
 //! Talks to model servers: moves bytes, waits, retries. What the bytes mean is core's business.
 
+mod discover;
 mod live;
 mod record;
 mod repair;
@@ -8,7 +9,8 @@ mod reply;
 mod retry;
 mod wire;
 
-pub(crate) use live::{Live, Target};
+pub(crate) use discover::{Asker, discover};
+pub(crate) use live::{Live, Reach, Target};
 pub(crate) use record::Recorder;
 pub(crate) use replay::Recording;
 pub(crate) use reply::{Ask, Provider, Seen};

@@ -7,6 +7,7 @@ use crate::config::{
 };
 use lembas_core::{
     dialect::{self, Spoken},
+    discover::Model,
     event::{Event, Failure},
     message::Message,
     prompt::ToolDefinition,
@@ -14,8 +15,9 @@ use lembas_core::{
     spec::Spec,
     stream::{Assembled, Assembly, Context, Ending, Reply},
 };
-use serde_json::Map;
+use serde_json::{Map, Value};
 use std::{borrow::Cow, time::Duration};
+use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
 /// A model that can be asked.
@@ -36,8 +38,16 @@ pub(crate) struct Provider<'s> {
     pub(crate) effort: Option<String>,
     /// Whether the model takes images.
     pub(crate) vision: bool,
+    /// The window the server is told to make room for, where it can be told.
+    pub(crate) window: u64,
+    /// Whether the server wants earlier reasoning sent back.
+    pub(crate) sends_reasoning: bool,
+    /// Fields of the connection's own.
+    pub(crate) extra: Map<String, Value>,
     /// What is known of the model and of each request.
     pub(crate) context: Context,
+    /// What the server says of the model, once it has answered.
+    pub(crate) found: Option<oneshot::Receiver<Model>>,
     /// What the server has refused, and what is done about it.
     pub(crate) repairs: Repairs,
     /// Where that is kept for later runs, if it is.
@@ -79,6 +89,7 @@ impl Provider<'_> {
         cancel: &CancellationToken,
         see: &mut (dyn FnMut(Seen<'_>) + Send),
     ) -> Result<Assembled, Box<Failure>> {
+        self.hear();
         let mut body = self.request(ask)?;
         let mut retries = Retries::new(&self.spec.limits.retry);
         let mut mended = Mended::default();
@@ -120,6 +131,15 @@ impl Provider<'_> {
         }
     }
 
+    /// Takes what the server has said of the model since the last request; nobody waits for that.
+    fn hear(&mut self) {
+        let Some(found) = self.found.as_mut().and_then(|found| found.try_recv().ok()) else {
+            return;
+        };
+        self.found = None;
+        self.context.context_window = self.context.context_window.or(found.context);
+    }
+
     pub(super) fn request(&self, ask: &Ask<'_>) -> Result<String, Box<Failure>> {
         let request = dialect::Ask {
             model: &self.model,
@@ -128,11 +148,17 @@ impl Provider<'_> {
             tools: ask.tools,
             may_call: ask.may_call,
             effort: self.effort.as_deref(),
-            window: self.context.context_window,
+            window: self.context.context_window.or(self
+                .dialect
+                .file
+                .request
+                .window
+                .as_ref()
+                .map(|_| self.window)),
             max_output: self.max_output,
-            sends_reasoning: false,
+            sends_reasoning: self.sends_reasoning,
             vision: self.vision,
-            extra: &Map::new(),
+            extra: &self.extra,
             mending: Mending { limits: &self.spec.limits.repair, repairs: &self.repairs },
         };
         self.dialect.request(&self.spec.quirks, &request).map_err(|error| {

@@ -18,6 +18,8 @@ mod jobs;
 #[cfg(test)]
 mod loop_limits;
 #[cfg(test)]
+mod models;
+#[cfg(test)]
 mod permission;
 #[cfg(test)]
 mod process;

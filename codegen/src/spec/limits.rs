@@ -28,6 +28,8 @@ pub struct Limits {
     pub repair: RepairLimits,
     /// How long a server may take.
     pub server: ServerLimits,
+    /// How servers are asked for their models.
+    pub discovery: DiscoveryLimits,
     /// Numbers of `lembas run`.
     pub run: RunLimits,
     /// What is looked for in a project.
@@ -120,6 +122,22 @@ pub struct ServerLimits {
     pub connect_ms: u64,
     /// Milliseconds a server may be silent, unless its connection says otherwise.
     pub idle_ms: u64,
+}
+
+/// How servers are asked for their models.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DiscoveryLimits {
+    /// Milliseconds an answer may take.
+    pub answer_ms: u64,
+    /// Most bytes of an answer.
+    pub bytes: usize,
+    /// Most models that are asked about one by one.
+    pub models: usize,
+    /// Seconds after which a session asks again.
+    pub fresh_s: u64,
+    /// The window of a model of which nobody said it, in tokens.
+    pub window: u64,
 }
 
 /// Numbers of `lembas run`.

@@ -10,6 +10,7 @@ mod mode;
 mod model;
 pub mod prompt;
 mod rule;
+mod server;
 mod shell;
 mod tool;
 
@@ -21,14 +22,15 @@ pub use dialect::{
 };
 pub use entries::Entries;
 pub use limits::{
-    BashLimits, Budgets, EditLimits, GrepLimits, ImageLimits, Limits, ListLimits, PathLimits,
-    ProjectFiles, ReadLimits, RepairLimits, Retry, RunLimits, SeenLimits, ServerLimits,
+    BashLimits, Budgets, DiscoveryLimits, EditLimits, GrepLimits, ImageLimits, Limits, ListLimits,
+    PathLimits, ProjectFiles, ReadLimits, RepairLimits, Retry, RunLimits, SeenLimits, ServerLimits,
     StreamLimits, ToolLimits,
 };
 pub use matcher::{Fold, Matcher};
 pub use mode::{MODES, Mode, ModeRow};
 pub use prompt::Prompts;
 pub use rule::{DEFAULTS, DefaultRule, HARDLINE, Judged, Rule};
+pub use server::{ModelPlace, ModelPlaces, Server, ServerAsk, Speaks};
 pub use shell::{
     Action as FileAction, Arity, Effect, Folding, Given, Input, Keyed, Language, Operands, Options,
     Program, Runs, Says, Script, ShellLimits, Which, Wrapper, Wrappers,
@@ -95,6 +97,8 @@ pub struct Spec {
     pub tools: Vec<Tool>,
     /// `dialects/*.json`, by id.
     pub dialects: Vec<Dialect>,
+    /// `servers.json`: the kinds of model server, those asked first in front.
+    pub servers: Vec<Server>,
     files: Files,
 }
 
@@ -128,6 +132,8 @@ impl Spec {
         let (modes, default_mode) = mode::modes(reader, &records);
         let defaults = rule::defaults(reader, &records);
         tool::references(reader, &tools, &modes, &defaults);
+        let dialects = dialect::dialects(reader);
+        let servers = server::servers(reader, &dialects);
         Spec {
             limits: reader.typed("loop.json", "loop").unwrap_or_default(),
             hardline: rule::rules(reader, HARDLINE, &records),
@@ -139,7 +145,8 @@ impl Spec {
             wrappers: shell::wrappers(reader),
             prompts: prompt::prompts(reader, &records),
             tools,
-            dialects: dialect::dialects(reader),
+            dialects,
+            servers,
             files: reader.files.clone(),
             version,
             records,

@@ -6,6 +6,7 @@ pub mod acp;
 pub mod call;
 pub mod check;
 pub mod dialect;
+pub mod discover;
 pub mod edit;
 pub mod event;
 pub mod examples;

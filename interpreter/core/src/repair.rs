@@ -162,7 +162,7 @@ impl Repairs {
 
 /// Returns the effort of those allowed that is nearest to the one asked for: the next lower one, else the next higher one, else
 /// one that is not known. Reasoning is not turned off for somebody who wants some.
-fn nearest<'a>(limits: &RepairLimits, asked: &str, allowed: &'a [String]) -> Option<&'a str> {
+pub fn nearest<'a>(limits: &RepairLimits, asked: &str, allowed: &'a [String]) -> Option<&'a str> {
     let is_off = |word: &str| limits.no_effort.iter().any(|off| off.eq_ignore_ascii_case(word));
     let rank = |word: &str| limits.efforts.iter().position(|it| it.eq_ignore_ascii_case(word));
     let alike = allowed.iter().map(String::as_str).filter(|word| is_off(word) == is_off(asked));

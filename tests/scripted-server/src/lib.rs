@@ -39,7 +39,7 @@
 //! `match.text` is a part of what follows the model's last message (user messages and tool results);
 //! `match.tools` are tools that must be offered, `[]` means that none is. A reply with `repeat` is never used up.
 //! A request beyond the script gets a 500 that says so. `GET` of the model list shows `models` (ids, or whole entries);
-//! any other path gets a 404.
+//! another path gets what `answers` says of it, by path, or a 404.
 //!
 //! A reply has `steps` or a `body` (a string as it is, anything else as JSON), and:
 //! `status`; `headers`, which replace the server's own of the same name; `delay_ms` before the first byte;

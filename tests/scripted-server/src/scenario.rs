@@ -15,6 +15,8 @@ pub struct Scenario {
     pub dialect: Dialect,
     /// What the list of models shows: ids, or whole entries as the dialect writes them.
     pub models: Vec<Value>,
+    /// What other paths answer, by path.
+    pub answers: BTreeMap<String, Value>,
     /// Whether a request that breaks the dialect's rules is answered with 400 and recorded as a violation.
     pub validate: bool,
     /// The replies, in the order they are given.
@@ -26,6 +28,7 @@ impl Default for Scenario {
         Scenario {
             dialect: Dialect::default(),
             models: vec![Value::from("test-model")],
+            answers: BTreeMap::new(),
             validate: true,
             replies: Vec::new(),
         }

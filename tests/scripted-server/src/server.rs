@@ -229,6 +229,9 @@ impl Shared {
             let models = dialect.models(&self.scenario.models);
             return (Verdict::Models, plan::json(200, &models, request.close));
         }
+        if let Some(answer) = self.scenario.answers.get(route) {
+            return (Verdict::Models, plan::json(200, answer, request.close));
+        }
         let why = format!("nothing is at {} {route} here", request.method);
         (Verdict::NotFound, self.refusal(404, &why, request.close))
     }

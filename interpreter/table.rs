@@ -4,7 +4,7 @@ use crate::shown;
 
 /// Returns rows as lines that begin with `indent` blanks: columns as wide as they need, control characters shown. The
 /// last cell of a row may be as long as it likes.
-pub(super) fn table(indent: usize, rows: &[Vec<String>]) -> String {
+pub(crate) fn table(indent: usize, rows: &[Vec<String>]) -> String {
     let rows: Vec<Vec<String>> = rows
         .iter()
         .map(|row| row.iter().map(|cell| shown::line(cell).into_owned()).collect())
