@@ -1,6 +1,6 @@
 //! The command line: verbs and their options, nothing of what they do.
 
-use crate::{models::ModelsArgs, permission::Errand, run::RunArgs};
+use crate::{connect::ConnectArgs, examine, models::ModelsArgs, permission::Errand, run::RunArgs};
 use clap::{Args, Parser, Subcommand};
 use lembas_conformance::{Options, Record};
 use std::{path::PathBuf, time::Duration};
@@ -22,6 +22,13 @@ pub(crate) enum Verb {
     Trust {
         /// A directory of the project; the working directory if left out
         dir: Option<PathBuf>,
+    },
+    /// Add a connection to a model server
+    Connect(ConnectArgs),
+    /// Check the configuration
+    Config {
+        #[command(subcommand)]
+        errand: examine::Errand,
     },
     /// List the models there are, with what is known of them
     Models(ModelsArgs),

@@ -4,7 +4,9 @@ mod app;
 mod bus;
 mod cli;
 mod config;
+mod connect;
 mod engine;
+mod examine;
 mod models;
 mod outputs;
 mod permission;
@@ -48,6 +50,8 @@ fn main() -> ExitCode {
     match cli.verb {
         Verb::Run(args) => stopped(run::run(args)),
         Verb::Trust { dir } => stopped(trust::trust(dir.as_deref())),
+        Verb::Connect(args) => stopped(connect::connect(args)),
+        Verb::Config { errand } => stopped(examine::examine(errand)),
         Verb::Models(args) => stopped(models::models(args)),
         Verb::Permission { errand } => stopped(permission::permission(errand)),
         Verb::Conformance(args) => ended(conformance(args)),

@@ -4,6 +4,7 @@
 pub(crate) mod approvals;
 pub(crate) mod check;
 pub(crate) mod connections;
+pub(crate) mod entry;
 pub(crate) mod fill;
 pub(crate) mod hardline;
 pub(crate) mod kept;

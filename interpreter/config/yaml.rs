@@ -36,6 +36,11 @@ pub(crate) struct Document {
 }
 
 impl Document {
+    /// Returns its text, without a byte order mark.
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+
     /// Returns where the value at `pointer` begins.
     pub(crate) fn place(&self, pointer: &str) -> Place {
         self.places().value(pointer)

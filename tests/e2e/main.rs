@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod calls;
 #[cfg(test)]
+mod connect;
+#[cfg(test)]
 mod cross;
 #[cfg(test)]
 mod dialects;

@@ -1,4 +1,4 @@
-//! `discover`: what answers at an address say about the server there and its models: `{"url" | "dialect" and "base_url", "answers":
+//! `discover`: what answers at an address say about the server there and its models: `{"url" and "named"?, or "dialect" and "base_url", "answers":
 //! {"<path>": {"status"?, "body"}}}` to what was found, and the paths that were asked for. A path that has no answer is a 404.
 
 use lembas_core::discover::Discovery;
@@ -12,6 +12,8 @@ struct Question {
     #[serde(default)]
     url: Option<String>,
     #[serde(default)]
+    named: Option<String>,
+    #[serde(default)]
     dialect: String,
     #[serde(default)]
     base_url: String,
@@ -23,7 +25,7 @@ pub(crate) fn answer(spec: &Spec, input: &Value) -> Result<Value, String> {
     let question: Question =
         serde_json::from_value(input.clone()).map_err(|error| error.to_string())?;
     let mut discovery = match &question.url {
-        Some(url) => Discovery::anywhere(spec, url),
+        Some(url) => Discovery::anywhere(spec, url, question.named.as_deref()),
         None => Discovery::of(spec, &question.dialect, &question.base_url),
     };
     let mut asked = Vec::new();

@@ -2,7 +2,7 @@
 //! what their answers say. It makes no request.
 
 use crate::quirk;
-use crate::spec::{Action, AnswerFacts, ModelPlace, Server, ServerAsk, Spec};
+use crate::spec::{Action, AnswerFacts, ModelPlace, Server, ServerAsk, Speaks, Spec};
 use lembas_codegen::when::Pattern;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -106,12 +106,13 @@ impl<'s> Discovery<'s> {
         Discovery::among(spec, spec.servers.iter().filter_map(candidate).collect())
     }
 
-    /// Returns the search for what speaks at an address that a person gave.
-    pub fn anywhere(spec: &'s Spec, url: &str) -> Discovery<'s> {
+    /// Returns the search for what speaks at an address that a person gave: the dialect named, or the one to prefer.
+    pub fn anywhere(spec: &'s Spec, url: &str, dialect: Option<&str>) -> Discovery<'s> {
         let url = trimmed(url);
         let mut candidates = VecDeque::new();
         for server in &spec.servers {
-            let Some(first) = server.speaks.first() else { continue };
+            let is_wanted = |speaks: &&Speaks| dialect.is_none_or(|named| speaks.dialect == named);
+            let Some(first) = server.speaks.iter().find(is_wanted) else { continue };
             let usual = format!("{}{}", root(server, &url), first.base);
             // Not every server keeps its paths where others of its kind do.
             let as_given = (usual != url && server.probe.contains("{base}")).then(|| url.clone());
