@@ -6,8 +6,9 @@ use crate::{
         connections::Connection,
         key::key,
         learned::{Learned, Lesson},
-        model::Effort,
+        model::{Effort, Model},
         offered::{Offer, Offered},
+        paths::Paths,
         refs::{Choice, resolve},
         secret::Secret,
     },
@@ -36,58 +37,39 @@ impl<'s> Session<'s> {
         let dialect = Spoken::named(self.spec, &connection.dialect).ok_or_else(|| {
             Stop::usage(format!("This program speaks no dialect {:?}.", connection.dialect))
         })?;
-        let learned =
-            Learned::new(&self.setting.paths, reference.clone(), connection.base_url.clone());
-        let Lesson { context, repairs } = learned.lesson().unwrap_or_else(|problem| {
-            self.warnings.push(problem.to_string());
-            Lesson::default()
-        });
-        let offer = Offered::new(&self.setting.paths).of(connection).unwrap_or_else(|problem| {
-            self.warnings.push(problem.to_string());
-            None
-        });
+        let known = Known::of(&self.setting.paths, connection, &reference, &mut self.warnings);
+        let Known { learned, lesson: Lesson { context: taught, repairs }, offer } = known;
         let found = offer.as_ref().and_then(|offer| offer.model(&model.id));
-        let window = Window::of(model.context, found, context, limits.discovery.window);
+        let window = Window::of(model.context, found, taught, limits.discovery.window);
         let model = model.completed(found);
         let key = key(connection).await.map_err(Stop::usage)?;
         let secrets = connection.secrets(key.as_ref());
         let asks = model.context.is_none() && is_wanting(offer.as_ref(), &model.id, limits);
         let found = asks.then(|| self.asking(connection, &model.id, key.clone()));
         let effort = effort(config.effort.as_deref(), model.effort.as_ref(), dialect.file, limits);
-        if let Err((asked, instead)) = &effort {
-            let instead = instead.as_deref().map_or_else(
-                || "none is asked for".to_string(),
-                |level| format!("{level} is asked for instead"),
-            );
-            self.warnings
-                .push(format!("The model {reference} takes no effort {asked:?}; {instead}."));
-        }
+        let effort = effort.unwrap_or_else(|(asked, instead)| {
+            self.warnings.push(not_taken(&reference, &asked, instead.as_deref()));
+            instead
+        });
         let family = model.family.as_deref().and_then(|family| prompt::family(self.spec, family));
+        let target = target(connection, &model.id, dialect.file, key, limits);
+        let live = Live::new(target).map_err(Stop::usage)?;
         let provider = Provider {
             spec: self.spec,
             dialect,
             connection: connection.name.clone(),
             host: host(&connection.base_url),
             max_output: model.max_output,
-            effort: effort.unwrap_or_else(|(_, instead)| instead),
+            effort,
             vision: model.vision.unwrap_or(false) && !repairs.has(Fix::DropImages),
             window: window.tokens,
             sends_reasoning: connection.sends_reasoning,
             extra: connection.extra.clone(),
-            context: Context {
-                model: model.id.clone(),
-                context_window: window.known(),
-                max_output_tokens: model.max_output,
-                opens_in_think: model.opens_in_think.unwrap_or(false),
-                ..Context::default()
-            },
+            context: context(&model, window),
             found,
             repairs,
             learned: Some(learned),
-            wire: Wire::Live(Box::new(
-                Live::new(target(connection, &model.id, dialect.file, key, limits))
-                    .map_err(Stop::usage)?,
-            )),
+            wire: Wire::Live(Box::new(live)),
             model: model.id,
             recorder: None,
             secrets,
@@ -115,9 +97,52 @@ impl<'s> Session<'s> {
         tokio::spawn(async move {
             // A server that does not say it is asked again next time; nobody waits for this.
             let Ok(offer) = ask_with(&spec, &paths, &connection, key).await else { return };
-            let _ = offer.model(&model).cloned().map(|model| told.send(model));
+            if let Some(model) = offer.model(&model) {
+                let _ = told.send(model.clone());
+            }
         });
         found
+    }
+}
+
+/// Says that a model does not take an effort, and what is asked for in its place.
+fn not_taken(reference: &str, asked: &str, instead: Option<&str>) -> String {
+    let level = instead.unwrap_or("none");
+    format!("The model {reference} takes no effort {asked:?}; {level} is asked for instead.")
+}
+
+/// Returns what is known of every request to a model.
+fn context(model: &Model, window: Window) -> Context {
+    Context {
+        model: model.id.clone(),
+        context_window: window.known(),
+        max_output_tokens: model.max_output,
+        opens_in_think: model.opens_in_think.unwrap_or(false),
+        ..Context::default()
+    }
+}
+
+/// What earlier runs left about a model.
+struct Known {
+    learned: Learned,
+    lesson: Lesson,
+    offer: Option<Offer>,
+}
+
+impl Known {
+    /// Reads it; what cannot be read is a warning, for it can be learned anew.
+    fn of(
+        paths: &Paths,
+        connection: &Connection,
+        reference: &str,
+        warnings: &mut Vec<String>,
+    ) -> Known {
+        let learned = Learned::new(paths, reference.into(), connection.base_url.clone());
+        let lesson = learned.lesson().map_err(|problem| warnings.push(problem.to_string()));
+        let offer = Offered::new(paths).of(connection);
+        let offer = offer.map_err(|problem| warnings.push(problem.to_string()));
+        let (lesson, offer) = (lesson.unwrap_or_default(), offer.unwrap_or_default());
+        Known { learned, lesson, offer }
     }
 }
 

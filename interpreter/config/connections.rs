@@ -237,16 +237,7 @@ fn read(
     with: Reading<'_>,
 ) -> Result<Connection, Vec<Issue>> {
     let mut reader = Reader { document, at, issues: Vec::new() };
-    if name.is_empty()
-        || name.contains(|c: char| {
-            c == '/' || c == '{' || c == '}' || c.is_whitespace() || c.is_control()
-        })
-    {
-        reader.key(
-            "",
-            "a connection's name has no `/`, no blanks and no braces, and is not empty".into(),
-        );
-    }
+    reader.name(name);
     let command = value.as_object_mut().and_then(|map| map.shift_remove("key_cmd"));
     let raw_url = value["base_url"].clone();
     for (pointer, message) in fill_all(&mut value, "", &with.filler) {
@@ -274,15 +265,10 @@ fn read(
     if let Err(why) = check_url(&written.base_url) {
         reader.value("/base_url", format!("`base_url` {why}"), is_filled);
     }
+    let authority = reader.tls(&written, is_filled, &with.filler);
     let credential = reader.credential(written.key, command.as_ref().and_then(Value::as_str));
     let headers = reader.headers(written.headers);
     reader.models(&written.models);
-    let authority = reader.authority(written.tls.ca.as_deref(), &with.filler);
-    if written.tls.insecure && !is_loopback(&written.base_url) {
-        let message = "`insecure` is only for a server on this machine (localhost, 127.0.0.1, [::1]); for another one give its \
-                       authority's certificate as `ca`";
-        reader.value("/tls/insecure", message.into(), is_filled);
-    }
     if !reader.issues.is_empty() {
         return Err(reader.issues);
     }
@@ -360,9 +346,23 @@ impl Reader<'_> {
         headers
     }
 
+    fn name(&mut self, name: &str) {
+        let odd = |c: char| matches!(c, '/' | '{' | '}') || c.is_whitespace() || c.is_control();
+        if name.is_empty() || name.contains(odd) {
+            let message =
+                "a connection's name has no `/`, no blanks and no braces, and is not empty";
+            self.key("", message.into());
+        }
+    }
+
     /// Returns where the certificate is; a file that is not there is a problem now, not when a server is called.
-    fn authority(&mut self, ca: Option<&str>, filler: &Filler<'_>) -> Option<PathBuf> {
-        let path = filler.path(ca?);
+    fn tls(&mut self, written: &Written, is_filled: bool, filler: &Filler<'_>) -> Option<PathBuf> {
+        if written.tls.insecure && !is_loopback(&written.base_url) {
+            let message = "`insecure` is only for a server on this machine (localhost, 127.0.0.1, [::1]); for another one give \
+                           its authority's certificate as `ca`";
+            self.value("/tls/insecure", message.into(), is_filled);
+        }
+        let path = filler.path(written.tls.ca.as_deref()?);
         let there = path.and_then(|path| match path.is_file() {
             true => Ok(path),
             false => Err(format!("there is no file {}", path.display())),
