@@ -2,6 +2,7 @@
 
 use super::names;
 use super::paths::is_known;
+use super::plain::Plain;
 use super::program::{Grammar, Reading, basename};
 use crate::shell::{Command, Function, Line, Word};
 use crate::spec::{CommandFacts, Spec};
@@ -153,4 +154,15 @@ pub(super) fn doubts(line: &Line, command: &Command) -> Vec<&'static str> {
 pub(super) fn is_defined(line: &Line, command: &Command) -> bool {
     let defines = |word: &Word| line.functions.iter().any(|function| function.name == word.text);
     command.words.first().is_some_and(defines)
+}
+
+/// Returns whether the program that runs, or the text of a shell, is not known before the line runs.
+pub(super) fn masks(line: &Line, command: &Command, plain: &Plain) -> bool {
+    let globbed = |word: &Word| word.has_glob() && word.text != "[";
+    let hides = |word: &Word| !word.is_known() || globbed(word);
+    let hidden = |words: &Vec<Word>| words.first().is_some_and(hides);
+    plain.fed
+        || plain.spellings.iter().any(hidden)
+        || command.expanded().any(Word::evaluates)
+        || line.documents_of(command).any(|document| document.evaluates)
 }

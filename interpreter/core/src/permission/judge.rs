@@ -4,7 +4,7 @@ mod files;
 
 use super::always::{self, Looked};
 use super::directories::Directories;
-use super::facts::{self, assigned, command_facts, doubts};
+use super::facts::{self, assigned, command_facts, doubts, masks};
 use super::hardline::Floor;
 use super::offers::Offers;
 use super::paths::Roots;
@@ -388,7 +388,7 @@ impl<'a> Judge<'a> {
         for why in doubts(place.line, place.command) {
             self.ask(written, "unseen", why);
         }
-        if plain.cut {
+        if plain.cut || (plain.mixed && self.denies) {
             self.ask(written, "unreadable", "too_large");
         }
         if !plain.texts.is_empty() || plain.unseen {
@@ -490,15 +490,4 @@ impl<'a> Judge<'a> {
 fn names_risks(pattern: &str, facts: &CommandFacts) -> bool {
     let words: Vec<String> = pattern.split(' ').map(|word| word.replace('\\', "")).collect();
     !facts.risks.is_empty() && facts.risks.iter().all(|risk| words.contains(risk))
-}
-
-/// Returns whether the program that runs, or the text of a shell, is not known before the line runs.
-fn masks(line: &Line, command: &Command, plain: &Plain) -> bool {
-    let globbed = |word: &Word| word.has_glob() && word.text != "[";
-    let hides = |word: &Word| !word.is_known() || globbed(word);
-    let hidden = |words: &Vec<Word>| words.first().is_some_and(hides);
-    plain.fed
-        || plain.spellings.iter().any(hidden)
-        || command.expanded().any(Word::evaluates)
-        || line.documents_of(command).any(|document| document.evaluates)
 }

@@ -22,8 +22,10 @@ pub(super) struct Plain {
     pub(super) guessed: Aside,
     /// It runs something that the line does not show.
     pub(super) unseen: bool,
-    /// It runs a text it reads, and the line does not show that text.
+    /// It runs a text, or a command, that it reads, and the line does not show that.
     pub(super) fed: bool,
+    /// Its words have several values each, and more of them together than are looked at.
+    pub(super) mixed: bool,
     /// It has more spellings than the limit lets be looked at.
     pub(super) cut: bool,
 }
@@ -83,6 +85,7 @@ pub(super) fn plain(spec: &Grammar<'_>, line: &Line, index: usize) -> Plain {
         standing: Standing::Sure,
         bytes: 0,
         input: OnceCell::new(),
+        takes_words: false,
     };
     search.run();
     search.found
@@ -188,6 +191,8 @@ pub(super) struct Search<'a, 's> {
     /// Length of all spellings together.
     bytes: usize,
     input: OnceCell<Option<Vec<Piece>>>,
+    /// Words that the line does not show come behind what it runs.
+    pub(super) takes_words: bool,
 }
 
 impl Search<'_, '_> {
@@ -228,6 +233,7 @@ impl Search<'_, '_> {
             self.add(words);
             resolved.into_iter().chain(taken).for_each(|words| self.add(words));
         }
+        self.mixtures(words);
         for function in self.line.functions.iter().filter(|function| calls(words, &function.name)) {
             let body = self.line.commands.get(function.body.clone()).unwrap_or_default();
             for command in body {
@@ -236,6 +242,31 @@ impl Search<'_, '_> {
                     self.add(called);
                 }
             }
+        }
+    }
+
+    /// Adds the command with each value of one word beside each value of every other: they may be of loops in loops.
+    fn mixtures(&mut self, words: &[Word]) {
+        let counts = || words.iter().map(|word| 1 + word.also.len());
+        if counts().filter(|count| *count > 1).count() < 2 {
+            return;
+        }
+        let all = counts().fold(1, usize::saturating_mul);
+        if all > self.spec.limits.shell.max_spellings {
+            self.found.mixed = true;
+            self.found.cut |= words.first().is_some_and(|word| !word.also.is_empty());
+            return;
+        }
+        for number in 0..all {
+            let mut rest = number;
+            let each = words.iter().map(|word| {
+                let count = 1 + word.also.len();
+                let index = rest % count;
+                rest /= count;
+                word.variant(index)
+            });
+            let words = each.collect();
+            self.add(words);
         }
     }
 

@@ -67,6 +67,9 @@ impl Search<'_, '_> {
             return self.input_text();
         }
         if rest.is_empty() && wrapper.given.is_empty() {
+            if self.takes_words && wrapper.runs != Runs::Nothing {
+                self.unshown();
+            }
             return;
         }
         let directory = parsed.values.iter().find(|(name, _)| wrapper.directory.contains(name));
@@ -102,7 +105,9 @@ impl Search<'_, '_> {
         }
         let end = rest.iter().position(|word| wrapper.given.contains(&word.text));
         let (rest, given) = rest.split_at(end.unwrap_or(rest.len()));
-        let said = self.input().unwrap_or_default();
+        let said = self.input();
+        self.takes_words |= said.is_none();
+        let said = said.unwrap_or_default();
         let lines = given.iter().skip(1).cloned().chain(said::lines(&said)).collect::<Vec<_>>();
         if rest.is_empty() {
             return lines.iter().for_each(|line| self.shell_text(line));
@@ -143,11 +148,14 @@ impl Search<'_, '_> {
     fn input_text(&mut self) {
         match self.input() {
             Some(said) => self.text(Text::of(&Word::made(said, true).text)),
-            None => {
-                self.found.unseen |= self.standing == Standing::Sure;
-                self.found.fed = true;
-            }
+            None => self.unshown(),
         }
+    }
+
+    /// Notes that what runs is read, and that the line does not show it.
+    fn unshown(&mut self) {
+        self.found.unseen |= self.standing == Standing::Sure;
+        self.found.fed = true;
     }
 
     /// Returns the words of a text that a wrapper splits as a shell would.
