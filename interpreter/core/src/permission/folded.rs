@@ -23,7 +23,7 @@ pub(super) fn folded_path(folding: &Folding, path: &Path) -> String {
 }
 
 /// Returns the text of a path that folding leaves as it is but for its case.
-fn plain<'p>(folding: &Folding, path: &'p Path) -> Option<&'p str> {
+pub(super) fn plain<'p>(folding: &Folding, path: &'p Path) -> Option<&'p str> {
     path.to_str().filter(|text| is_plain(folding, text))
 }
 
@@ -67,7 +67,7 @@ pub(super) fn below<'p>(folding: &Folding, directory: &Path, path: &'p Path) -> 
 }
 
 /// The same for texts in which folding changes nothing but the case.
-fn plain_below<'p>(directory: &str, path: &'p str) -> Option<&'p str> {
+pub(super) fn plain_below<'p>(directory: &str, path: &'p str) -> Option<&'p str> {
     let (front, rest) = path.split_at_checked(directory.len())?;
     let apart = || directory.ends_with('/') || rest.is_empty() || rest.starts_with('/');
     let below = front.eq_ignore_ascii_case(directory) && apart();

@@ -3,7 +3,7 @@
 
 use super::folded::{self, folded_path};
 use super::globs::{has_glob, matches};
-use super::real::{Disk, real};
+use super::real::{Disk, is_normal, real};
 use crate::shell::{Piece, Word};
 use crate::spec::{FileAction, FileFacts, Folding, Spec, Wrappers};
 use std::cell::RefCell;
@@ -97,7 +97,7 @@ pub(super) fn is_address(word: &Word) -> bool {
 
 /// Returns an absolute path without dots and doubled slashes, by its text alone.
 pub fn normal(path: &Path) -> PathBuf {
-    if is_normal(&path.to_string_lossy()) {
+    if path.to_str().is_some_and(is_normal) {
         return path.to_path_buf();
     }
     let mut normal = PathBuf::from("/");
@@ -111,11 +111,6 @@ pub fn normal(path: &Path) -> PathBuf {
         }
     }
     normal
-}
-
-fn is_normal(path: &str) -> bool {
-    let plain = |part: &str| !matches!(part, "" | "." | "..");
-    path == "/" || path.strip_prefix('/').is_some_and(|rest| rest.split('/').all(plain))
 }
 
 /// Returns the path of a directory of which all is named: `/x/*` and `/x/.*` are `/x`.
@@ -155,10 +150,17 @@ fn inside(path: &Path, directory: &Path) -> Option<PathBuf> {
 pub(super) struct Roots<'a> {
     folding: &'a Folding,
     home: Vec<PathBuf>,
-    own: Vec<PathBuf>,
+    own: Vec<Own>,
     project: Option<Vec<PathBuf>>,
     /// By the text of the path.
     located: RefCell<HashMap<OsString, Rc<Located>>>,
+}
+
+/// A directory of the program's own.
+struct Own {
+    path: PathBuf,
+    /// Its text, if folding leaves that as it is but for its case.
+    plain: Option<String>,
 }
 
 /// What rules may be asked about a path.
@@ -183,9 +185,14 @@ impl<'a> Roots<'a> {
             both.dedup();
             both
         };
-        let own = world.own.iter().flat_map(|path| both(path)).collect();
+        let folding = &spec.wrappers.folding;
+        let own = |path: PathBuf| {
+            let plain = folded::plain(folding, &path).map(String::from);
+            Own { path, plain }
+        };
+        let own = world.own.iter().flat_map(|path| both(path)).map(own).collect();
         let (home, project) = (both(world.home), world.project.map(both));
-        Roots { folding: &spec.wrappers.folding, home, own, project, located: RefCell::default() }
+        Roots { folding, home, own, project, located: RefCell::default() }
     }
 
     /// Returns what rules may be asked about a path; each is looked at once.
@@ -199,7 +206,7 @@ impl<'a> Roots<'a> {
     }
 
     fn locate(&self, path: &Path) -> Located {
-        let own = self.own.iter().find_map(|own| folded::below(self.folding, own, path));
+        let own = self.below_own(path);
         let home = below(&self.home, path).map(|rest| named("~", rest));
         let project = self.project.as_ref().and_then(|project| below(project, path));
         let inside = project.filter(|_| own.is_none());
@@ -216,6 +223,15 @@ impl<'a> Roots<'a> {
         }
     }
 
+    /// Returns what is left of a path below one of the program's own directories, however it is spelled.
+    fn below_own<'p>(&self, path: &'p Path) -> Option<&'p Path> {
+        let plain = folded::plain(self.folding, path);
+        self.own.iter().find_map(|own| match (plain, &own.plain) {
+            (Some(path), Some(own)) => folded::plain_below(own, path).map(Path::new),
+            _ => folded::below(self.folding, &own.path, path),
+        })
+    }
+
     /// Returns a path as a person reads it: below `~` where it is, else absolute.
     pub(super) fn told(&self, path: &Path) -> String {
         let home = below(&self.home, path).map(|rest| named("~", rest));
@@ -224,14 +240,15 @@ impl<'a> Roots<'a> {
 
     /// Returns whether the program's own directories are below a path.
     pub(super) fn hold_own(&self, path: &Path) -> bool {
-        self.own.iter().any(|own| folded::below(self.folding, path, own).is_some())
+        self.own.iter().any(|own| folded::below(self.folding, path, &own.path).is_some())
     }
 
     /// Returns whether a path is, or holds, the home directory or the project, or is where the program keeps its own.
     pub(super) fn guards(&self, path: &Path) -> bool {
         let roots = self.home.iter().chain(self.project.iter().flatten());
-        roots.chain(&self.own).any(|root| root.starts_with(path))
-            || below(&self.own, path).is_some()
+        let own = || self.own.iter().map(|own| &own.path);
+        roots.chain(own()).any(|root| root.starts_with(path))
+            || own().any(|own| path.starts_with(own))
     }
 }
 

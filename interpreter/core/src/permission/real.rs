@@ -25,6 +25,9 @@ pub trait Disk {
 /// Returns where an absolute path really is. A link counts before a `..` behind it; what is not there yet is where it
 /// would be made. `None` if that cannot be known: the links go in a circle, are too many, or lead too deep.
 pub fn real(path: &Path, disk: &dyn Disk, limits: &PathLimits) -> Option<PathBuf> {
+    if path.as_os_str().len() <= limits.max_bytes && is_real(path, disk) {
+        return Some(path.to_path_buf());
+    }
     let mut real = PathBuf::with_capacity(path.as_os_str().len() + 1);
     real.push("/");
     let mut left = Vec::new();
@@ -49,6 +52,20 @@ pub fn real(path: &Path, disk: &dyn Disk, limits: &PathLimits) -> Option<PathBuf
         }
     }
     Some(real)
+}
+
+/// Returns whether a path is without dots and doubled slashes and has no link on the way: most are.
+fn is_real(path: &Path, disk: &dyn Disk) -> bool {
+    let Some(text) = path.to_str().filter(|text| is_normal(text)) else { return false };
+    let ends = memchr::memchr_iter(b'/', text.as_bytes()).skip(1).chain([text.len()]);
+    let mut before = ends.filter_map(|end| text.get(..end)).map(Path::new);
+    text == "/" || before.all(|here| disk.link(here).is_none() && root_of_process(here).is_none())
+}
+
+/// Returns whether a path is absolute, without dots and doubled slashes.
+pub(super) fn is_normal(path: &str) -> bool {
+    let plain = |part: &str| !matches!(part, "" | "." | "..");
+    path == "/" || path.strip_prefix('/').is_some_and(|rest| rest.split('/').all(plain))
 }
 
 /// Returns the parts of a path that are to be gone, the first of them last.

@@ -31,7 +31,8 @@ pub(super) struct Out {
 impl Out {
     pub(super) fn new(limits: Limits) -> Out {
         Out {
-            line: Line { scopes: vec![0], ..Line::default() },
+            // Most lines have no more commands, and those are large.
+            line: Line { commands: Vec::with_capacity(8), scopes: vec![0], ..Line::default() },
             limits,
             variables: Variables::new(&limits),
             functions: HashSet::new(),
