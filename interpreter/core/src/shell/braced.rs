@@ -259,7 +259,12 @@ impl Reader<'_, '_> {
         match self.out.variables.get(name).filter(|_| !always) {
             None => found.extend(words().map(|word| likely(word, always))),
             Some(values) => {
+                let most = self.out.limits.max_spellings;
                 for value in values {
+                    // No more are kept apart.
+                    if found.len() > most {
+                        break;
+                    }
                     let (filled, empty) = may_be(&value, colon);
                     let sure = filled != empty;
                     let uses = if adds { filled } else { empty };
@@ -275,10 +280,13 @@ impl Reader<'_, '_> {
             }
         }
         let found = self.out.variables.capped(found);
-        if sign == Some('=') {
-            self.out.variables.set(name, found.clone(), false);
+        let fits = atoms.splice(found.clone(), quoted, self.out);
+        match sign {
+            Some('=') if fits => self.out.variables.set(name, found, false),
+            Some('=') => self.out.variables.forget(name),
+            _ => {}
         }
-        if !atoms.splice(found, quoted, self.out) {
+        if !fits {
             atoms.push(Piece::Variable(name.to_string()));
         }
     }
