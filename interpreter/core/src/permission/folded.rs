@@ -74,18 +74,6 @@ pub(super) fn plain_below<'p>(directory: &str, path: &'p str) -> Option<&'p str>
     below.then(|| rest.strip_prefix('/').unwrap_or(rest))
 }
 
-/// Returns whether no part of a path in plain letters is a landmark in another case.
-fn is_usual(wrappers: &Wrappers, path: &str) -> bool {
-    let other = |one: &str, known: &str| one != known && one.eq_ignore_ascii_case(known);
-    let mut places = wrappers.landmarks.iter().filter(|known| known.starts_with('/'));
-    let mut parts =
-        path.split('/').filter(|part| part.bytes().any(|sign| sign.is_ascii_uppercase()));
-    let named = |part: &str| wrappers.landmarks.iter().any(|known| other(part, known));
-    !parts.any(named)
-        && !places
-            .any(|known| plain_below(known, path).is_some() && !path.starts_with(known.as_str()))
-}
-
 /// Returns whether a landmark is on a path in another spelling than its own.
 fn is_disguised(wrappers: &Wrappers, path: &Path) -> bool {
     let relative = path.strip_prefix("/").unwrap_or(path).to_string_lossy();
@@ -102,12 +90,8 @@ fn is_disguised(wrappers: &Wrappers, path: &Path) -> bool {
 pub(super) fn protected(wrappers: &Wrappers, path: &Path) -> Option<PathBuf> {
     let folding = &wrappers.folding;
     // Landmarks are in lower case, so what is too has no other spelling of one.
-    if plain(folding, path).is_some_and(|text| {
-        !text.bytes().any(|sign| sign.is_ascii_uppercase()) || is_usual(wrappers, text)
-    }) {
-        return None;
-    }
-    if !is_disguised(wrappers, path) {
+    let is_lower = |text: &str| !text.bytes().any(|sign| sign.is_ascii_uppercase());
+    if plain(folding, path).is_some_and(is_lower) || !is_disguised(wrappers, path) {
         return None;
     }
     let (places, names): (Vec<&str>, Vec<&str>) =
