@@ -27,6 +27,6 @@ fn generate(root: &Path) -> Result<Vec<Problem>, Box<dyn Error>> {
     let out = env::var("OUT_DIR")?;
     fs::write(Path::new(&out).join("spec.rs"), emit::rust(&whole))?;
     fs::write(Path::new(&out).join("acp.rs"), emit::acp::rust(&whole.protocol))?;
-    fs::write(Path::new(&out).join("pack.rs"), emit::pack(&files, &schemas))?;
+    fs::write(Path::new(&out).join("pack.rs"), emit::pack(&whole, &files, &schemas)?)?;
     Ok(Vec::new())
 }

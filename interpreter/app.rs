@@ -14,6 +14,7 @@ use crate::{
     project::{self, Looked},
     provider::{Provider, Recorder, Recording, Wire},
     stop::Stop,
+    today::today,
     tools::Toolbox,
 };
 use lembas_core::{
@@ -127,7 +128,7 @@ impl<'s> Session<'s> {
             .filter(|tool| tools && Tool::named(&tool.id).is_some() && tool.modes.offers(&mode))
             .collect();
         let facts = self.facts(&provider.model, &mode, &offered);
-        let family = family.unwrap_or_else(|| facts.family.clone());
+        let family = family.map_or_else(|| facts.family.clone(), Into::into);
         let facts = PromptFacts { vision, family, ..facts };
         let sections = prompt::assemble(self.spec, &facts)
             .map_err(|error| Stop::internal(error.to_string()))?;
@@ -142,7 +143,7 @@ impl<'s> Session<'s> {
             limits,
             provider: Provider {
                 context: Context {
-                    tools: definitions.iter().map(|tool| tool.name.clone()).collect(),
+                    tools: definitions.iter().map(|tool| tool.name.as_str().into()).collect(),
                     ..provider.context
                 },
                 ..provider
@@ -183,8 +184,8 @@ impl<'s> Session<'s> {
             None => self.connected(limits).await?,
         };
         if let Some(file) = &self.options.record {
-            let Provider { dialect, model, secrets, .. } = &chosen.provider;
-            let made = Recorder::create(file, &dialect.file.id, model, secrets.clone());
+            let Provider { dialect, context, secrets, .. } = &chosen.provider;
+            let made = Recorder::create(file, &dialect.file.id, context, secrets.clone());
             let made = made.map_err(|error| {
                 Stop::usage(format!("The recording {} cannot be made: {error}.", file.display()))
             })?;
@@ -215,7 +216,11 @@ impl<'s> Session<'s> {
             window: self.spec.limits.discovery.window,
             sends_reasoning: false,
             extra: serde_json::Map::new(),
-            context: Context { model: model.clone(), ..Context::default() },
+            context: Context {
+                model: model.clone(),
+                text_calls: recording.text_calls.clone(),
+                ..Context::default()
+            },
             found: None,
             repairs: Repairs::default(),
             learned: None,
@@ -236,20 +241,20 @@ impl<'s> Session<'s> {
             "custom".into()
         };
         PromptFacts {
-            model: model.to_lowercase(),
+            model: model.to_lowercase().into(),
             family: prompt::family(self.spec, model).unwrap_or_default().into(),
-            tools: offered.iter().map(|tool| tool.name.clone()).collect(),
-            cwd: self.setting.cwd.display().to_string(),
-            project: self.setting.project.root.display().to_string(),
-            platform: format!("{} {}, bash", env::consts::OS, env::consts::ARCH),
-            date: jiff::ZonedDateTime::now().date().to_string(),
-            git: project::head(&self.setting.project.root),
+            tools: offered.iter().map(|tool| tool.name.as_str().into()).collect(),
+            cwd: self.setting.cwd.to_string_lossy().into(),
+            project: self.setting.project.root.to_string_lossy().into(),
+            platform: format!("{} {}, bash", env::consts::OS, env::consts::ARCH).into(),
+            date: today().into(),
+            git: project::head(&self.setting.project.root).into(),
             mode: mode.into(),
-            plan_path: self.spec.limits.project.plans.clone(),
+            plan_path: self.spec.limits.project.plans.as_str().into(),
             interactive: self.options.interactive,
-            custom_instructions: config.instructions.clone().unwrap_or_default(),
-            personality,
-            personality_custom: custom,
+            custom_instructions: config.instructions.as_deref().unwrap_or_default().into(),
+            personality: personality.into(),
+            personality_custom: custom.into(),
             instructions: self.instructions.clone(),
             ..PromptFacts::default()
         }

@@ -63,6 +63,8 @@ struct Row {
     reasoning: Option<bool>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     efforts: Vec<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    text_calls: Vec<String>,
 }
 
 /// Runs the verb and returns the exit code.
@@ -158,6 +160,7 @@ fn rows(
             tools: whole.tools,
             reasoning: found.and_then(|found| found.reasoning),
             efforts: whole.effort.map(|effort| effort.levels).unwrap_or_default(),
+            text_calls: whole.text_calls.unwrap_or_default(),
         }
     };
     models.into_iter().map(row).collect()
@@ -187,6 +190,7 @@ fn cells(row: &Row) -> Vec<String> {
         can("reasons", row.reasoning),
         row.tools.filter(|can| !can).map(|_| "no tools".to_string()),
         (!row.efforts.is_empty()).then(|| format!("effort {}", row.efforts.join("|"))),
+        (!row.text_calls.is_empty()).then(|| format!("text calls {}", row.text_calls.join("|"))),
     ];
     vec![
         row.r#ref.clone(),

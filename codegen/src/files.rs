@@ -1,10 +1,12 @@
 //! The texts of a spec, from a directory or from the binary. The only place of this crate that reads a disk.
 
+use crate::spec::Outline;
+use flate2::{Compression, read::DeflateDecoder, write::DeflateEncoder};
 use std::{
     borrow::Cow,
     collections::BTreeMap,
     fs,
-    io::{self, Read},
+    io::{self, Read, Write},
     path::Path,
 };
 
@@ -16,12 +18,41 @@ const MAX_ENTRIES: usize = 10_000;
 
 /// The files of a spec: name inside the spec directory (`/`-separated) to text, in name order.
 #[derive(Debug, Clone, Default)]
-pub struct Files(BTreeMap<String, Cow<'static, str>>);
+pub struct Files {
+    texts: BTreeMap<String, Cow<'static, str>>,
+    briefs: Briefs,
+}
+
+/// What a build makes of the files it packs, so that a run reads less.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Briefs {
+    /// Files by name without what checks alone ask, and without what is read entry by entry.
+    pub texts: &'static [(&'static str, &'static str)],
+    /// Where the entries of `permission/wrappers.json` stand in it.
+    pub wrappers: Option<&'static Outline>,
+}
 
 impl Files {
     /// Returns the texts a build packed into the binary.
     pub fn packed(pack: &[(&'static str, &'static str)]) -> Files {
-        Files(pack.iter().map(|(name, text)| ((*name).into(), Cow::Borrowed(*text))).collect())
+        let texts = pack.iter().map(|(name, text)| ((*name).into(), Cow::Borrowed(*text)));
+        Files { texts: texts.collect(), briefs: Briefs::default() }
+    }
+
+    /// Adds what the same build made of these texts.
+    pub fn with(self, briefs: Briefs) -> Files {
+        Files { briefs, ..self }
+    }
+
+    /// Adds texts that a build packed deflated. One that is damaged is missing, and told as such.
+    pub fn inflated(mut self, pack: &[(&'static str, &'static [u8])]) -> Files {
+        for (name, bytes) in pack {
+            let mut text = String::new();
+            if DeflateDecoder::new(*bytes).read_to_string(&mut text).is_ok() {
+                self.set(name, text);
+            }
+        }
+        self
     }
 
     /// Reads every `.json`, `.md` and `VERSION` file below `dir`; hidden files are left out.
@@ -55,7 +86,7 @@ impl Files {
                 self.walk(&path, &format!("{name}/"), seen)?;
             } else if is_spec_file(stem) {
                 let text = read(&path).map_err(|e| named(e, &path))?;
-                self.0.insert(name, Cow::Owned(text));
+                self.texts.insert(name, Cow::Owned(text));
             }
         }
         Ok(())
@@ -63,17 +94,36 @@ impl Files {
 
     /// Returns the text of a file.
     pub fn text(&self, name: &str) -> Option<&str> {
-        self.0.get(name).map(AsRef::as_ref)
+        self.texts.get(name).map(AsRef::as_ref)
+    }
+
+    /// Returns the text of a file that its build packed, as it still is.
+    fn packed_text(&self, name: &str) -> Option<&'static str> {
+        match self.texts.get(name)? {
+            Cow::Borrowed(text) => Some(text),
+            Cow::Owned(_) => None,
+        }
+    }
+
+    /// Returns a packed file without what checks alone ask, and the file as it is, if its build made one of the other.
+    pub fn brief(&self, name: &str) -> Option<(&'static str, &'static str)> {
+        let (_, brief) = self.briefs.texts.iter().find(|(known, _)| *known == name)?;
+        Some((brief, self.packed_text(name)?))
+    }
+
+    /// Returns where the entries of the packed `permission/wrappers.json` stand in it.
+    pub(crate) fn outline(&self) -> Option<&'static Outline> {
+        self.briefs.wrappers
     }
 
     /// Sets the text of a file; what it was before is forgotten.
     pub fn set(&mut self, name: &str, text: String) {
-        self.0.insert(name.into(), Cow::Owned(text));
+        self.texts.insert(name.into(), Cow::Owned(text));
     }
 
     /// Returns all names with their texts, in name order.
     pub fn all(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.0.iter().map(|(name, text)| (name.as_str(), text.as_ref()))
+        self.texts.iter().map(|(name, text)| (name.as_str(), text.as_ref()))
     }
 
     /// Returns the stems of the files `folder/<stem>.<extension>`, in order.
@@ -83,8 +133,18 @@ impl Files {
             let stem = stem.strip_suffix('.')?;
             (!stem.contains('/')).then(|| stem.to_string())
         };
-        self.0.keys().filter_map(|name| stem(name)).collect()
+        self.texts.keys().filter_map(|name| stem(name)).collect()
     }
+}
+
+/// Deflates a text as [`Files::inflated`] takes it.
+///
+/// # Errors
+/// Never: it is written to memory.
+pub(crate) fn deflated(text: &str) -> io::Result<Vec<u8>> {
+    let mut writer = DeflateEncoder::new(Vec::new(), Compression::best());
+    writer.write_all(text.as_bytes())?;
+    writer.finish()
 }
 
 /// Reads a file of bounded size. What is no regular file is not opened: a FIFO or device would be waited for.
@@ -114,6 +174,14 @@ mod tests {
         let files =
             Files::packed(&[("tools/read.json", ""), ("tools/x/y.json", ""), ("tools/a.md", "")]);
         assert_eq!(files.stems("tools", "json"), ["read"]);
+    }
+
+    #[test]
+    fn what_is_deflated_comes_back() {
+        let bytes: &'static [u8] = Vec::leak(deflated("{ \"a\": \"ü\" }\n").unwrap());
+        let files = Files::default().inflated(&[("a.json", bytes), ("b.json", b"no stream")]);
+        assert_eq!(files.text("a.json"), Some("{ \"a\": \"ü\" }\n"));
+        assert_eq!(files.text("b.json"), None);
     }
 
     /// Asserts what is said of a directory that `make` filled.

@@ -125,12 +125,18 @@ impl<'a> Reader<'a> {
         found
     }
 
+    /// Returns a file as a run reads it, and as it is, if it is of a packed spec that has it in brief; with checks, `None`.
+    pub fn brief(&self, name: &str) -> Option<(&'static str, &'static str)> {
+        self.files.brief(name).filter(|_| !self.checks())
+    }
+
     /// Reads a JSON file into a `T` that the schema describes.
     pub fn typed<T: DeserializeOwned>(&mut self, name: &str, schema: &str) -> Option<T> {
         if !self.checks() {
             // Twice as fast as by way of a value, and every start of the program pays for it. What does not fit is
             // read again below, to say why.
-            let direct = self.files.text(name).map(serde_json::from_str);
+            let brief = self.brief(name).map(|(brief, _)| brief);
+            let direct = brief.or_else(|| self.files.text(name)).map(serde_json::from_str);
             if let Some(Ok(value)) = direct {
                 return Some(value);
             }

@@ -138,6 +138,7 @@ fn manifest(root: &Path) -> String {
     format!(
         "[package]\nname = \"fixture\"\nversion = \"0.0.0\"\nedition = \"2024\"\nbuild = \"../../build.rs\"\n\
          [workspace]\n[dependencies]\nlembas-codegen = {{ path = {codegen:?} }}\n\
+         compact_str = {{ version = \"0.10\", features = [\"serde\"] }}\n\
          serde = {{ version = \"1\", features = [\"derive\"] }}\nserde_json = {{ version = \"1\" }}\n\
          [build-dependencies]\nlembas-codegen = {{ path = {codegen:?} }}\n{profiles}"
     )

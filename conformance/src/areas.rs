@@ -4,6 +4,7 @@ mod always;
 mod arity;
 mod discover;
 mod edit;
+mod embed;
 mod envelope;
 mod hardline;
 mod hex;
@@ -54,6 +55,10 @@ impl Answers for Here {
 
     fn edit(&self, input: &Value) -> Result<Value, String> {
         edit::answer(&self.spec, input)
+    }
+
+    fn embed(&self, input: &Value) -> Result<Value, String> {
+        embed::answer(&self.spec, input)
     }
 
     fn envelope(&self, input: &Value) -> Result<Value, String> {

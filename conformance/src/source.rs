@@ -57,7 +57,7 @@ pub(crate) fn packed_spec() -> Result<Spec, Error> {
 }
 
 fn packed() -> Result<(Spec, Vec<Suite>), Error> {
-    let files = Files::packed(spec::PACK);
+    let files = spec::files();
     let cases =
         cases(&files, None).map_err(|found| Error::problems(Path::new("harness"), &found))?;
     let suite = |file| Suite { file, on_disk: None };
@@ -85,7 +85,7 @@ pub(crate) fn directory(dir: &Path) -> Result<(Files, Whole), Error> {
 pub(crate) fn whole(dir: Option<&Path>) -> Result<Whole, Error> {
     match dir {
         Some(dir) => Ok(directory(dir)?.1),
-        None => check::whole(&Files::packed(spec::PACK))
+        None => check::whole(&spec::files())
             .map_err(|problems| Error::problems(Path::new("harness"), &problems)),
     }
 }

@@ -3,14 +3,14 @@
 use lembas_conformance::{Here, check};
 use lembas_core::{
     examples,
-    spec::{self, Files, PACK},
+    spec::{self, files},
 };
 use libtest_mimic::{Arguments, Trial};
 use std::{process::ExitCode, sync::Arc};
 
 fn main() -> Result<ExitCode, String> {
     let packed = spec::packed().map_err(|problems| format!("{problems:?}"))?;
-    let files = Files::packed(PACK);
+    let files = files();
     let cases = spec::cases(&files, None).map_err(|problems| format!("{problems:?}"))?;
     let mut trials = Vec::new();
     for ran in examples::run(&packed) {

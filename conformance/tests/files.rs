@@ -17,7 +17,7 @@ fn report(options: &Options) -> (Outcome, String) {
 /// A spec directory that is a copy of the one in the repository.
 fn spec_copy() -> tempfile::TempDir {
     let dir = tempfile::tempdir().unwrap();
-    let files = lembas_core::spec::Files::packed(lembas_core::spec::PACK);
+    let files = lembas_core::spec::files();
     for (name, text) in files.all() {
         let path = dir.path().join(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();

@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 use lembas_conformance::{Here, check};
-use lembas_core::spec::{self, Case, Files, PACK, Spec, escape};
+use lembas_core::spec::{self, Case, Files, Late, Spec, escape, files};
 use serde_json::Value;
 use std::sync::LazyLock;
 
@@ -22,7 +22,7 @@ const ARITY: &str = "permission/arity.json";
 
 static PACKED: LazyLock<Spec> = LazyLock::new(|| spec::packed().unwrap());
 
-static FILES: LazyLock<Files> = LazyLock::new(|| Files::packed(PACK));
+static FILES: LazyLock<Files> = LazyLock::new(files);
 
 static CASES: LazyLock<Vec<Asked>> = LazyLock::new(|| {
     let files = spec::cases(&FILES, None).unwrap();
@@ -100,7 +100,7 @@ impl File {
         }
         if self.name == ARITY {
             let mut spec = PACKED.clone();
-            spec.arity = serde_json::from_value(json).unwrap();
+            spec.arity = Late::now(serde_json::from_value(json).unwrap());
             return spec;
         }
         let mut files = FILES.clone();

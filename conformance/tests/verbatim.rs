@@ -2,7 +2,7 @@
 //! The cases are a sample of what may come; a rule that knows one of them by heart answers that one only.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use lembas_core::spec::{self, Files, PACK};
+use lembas_core::spec::{self, Files, files};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
@@ -68,7 +68,7 @@ fn held(json: &Value, lines: &BTreeSet<String>) -> Vec<String> {
 
 #[test]
 fn rules_hold_no_case() {
-    let files = Files::packed(PACK);
+    let files = files();
     let lines = lines(&files);
     assert!(lines.len() > 500, "only {} lines are compared", lines.len());
     let judge = |name: &str| name == "quirks.json" || name.starts_with("permission/");

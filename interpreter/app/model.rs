@@ -118,6 +118,8 @@ fn context(model: &Model, window: Window) -> Context {
         context_window: window.known(),
         max_output_tokens: model.max_output,
         opens_in_think: model.opens_in_think.unwrap_or(false),
+        // What the server says of this later counts from the next session on: one is read in one way.
+        text_calls: Some(model.text_calls.clone().unwrap_or_default()),
         ..Context::default()
     }
 }

@@ -64,7 +64,10 @@ pub(crate) async fn ask_with(
     };
     let asked_at = jiff::Timestamp::now().as_second();
     let offer = Offer { base_url: base_url.clone(), server, asked_at, models };
-    Offered::new(paths).keep(name, offer.clone()).map_err(|problem| problem.to_string())?;
+    // What is written reaches the disk before it counts, and a call of the model must not wait for that.
+    let (offered, name, kept) = (Offered::new(paths), name.clone(), offer.clone());
+    let kept = tokio::task::spawn_blocking(move || offered.keep(&name, kept)).await;
+    kept.map_err(|error| error.to_string())?.map_err(|problem| problem.to_string())?;
     Ok(offer)
 }
 

@@ -9,10 +9,11 @@ use crate::{
         settings::Known,
         trust::{Project, Trust, Trusted},
     },
-    engine::Place,
+    engine::{Named, Place},
     stop::Stop,
 };
 use lembas_core::{
+    patch,
     permission::{self, Approval, Call, Policy, judge},
     spec::{Decision, Permission, Spec, ToolSpec},
 };
@@ -115,7 +116,9 @@ impl<'s> Setting<'s> {
         match known.iter().find(|(each, _)| each.id == tool) {
             Some((tool, name)) => {
                 let args = Map::from_iter([(name.clone(), Value::from(what))]);
-                Ok(self.place().call(tool, &args))
+                let named = Named::of(tool, &args)
+                    .map_err(|refused| patch::refused(self.spec, &refused))?;
+                Ok(self.place().call(tool, &args, &named))
             }
             None => {
                 let ids: Vec<&str> = known.iter().map(|(tool, _)| tool.id.as_str()).collect();

@@ -10,6 +10,7 @@ use super::{
     secret::Secret,
     yaml::{self, Document},
 };
+use lembas_core::{quirk, spec::Spec};
 use reqwest::{
     Url,
     header::{HeaderName, HeaderValue},
@@ -113,6 +114,8 @@ pub(crate) struct Reading<'a> {
     pub(crate) schema: &'a Value,
     /// The ids of the dialects the spec has.
     pub(crate) dialects: &'a [&'a str],
+    /// The spec, for the ways in which models write calls.
+    pub(crate) spec: &'a Spec,
     /// Where placeholders are looked up.
     pub(crate) filler: Filler<'a>,
 }
@@ -268,7 +271,7 @@ fn read(
     let authority = reader.tls(&written, is_filled, &with.filler);
     let credential = reader.credential(written.key, command.as_ref().and_then(Value::as_str));
     let headers = reader.headers(written.headers);
-    reader.models(&written.models);
+    reader.models(&written.models, with.spec);
     if !reader.issues.is_empty() {
         return Err(reader.issues);
     }
@@ -370,9 +373,12 @@ impl Reader<'_> {
         there.map_err(|why| self.value("/tls/ca", format!("`ca`: {why}"), true)).ok()
     }
 
-    fn models(&mut self, models: &[Model]) {
+    fn models(&mut self, models: &[Model], spec: &Spec) {
         let mut seen = HashSet::new();
         for (index, model) in models.iter().enumerate() {
+            for (at, way) in model.text_calls.iter().flatten().enumerate() {
+                self.way(&format!("/models/{index}/text_calls/{at}"), way, spec);
+            }
             if !seen.insert(&model.id) {
                 self.value(
                     &format!("/models/{index}"),
@@ -380,6 +386,15 @@ impl Reader<'_> {
                     false,
                 );
             }
+        }
+    }
+
+    fn way(&mut self, pointer: &str, way: &str, spec: &Spec) {
+        let ways: Vec<&str> = quirk::ways(&spec.quirks).map(|rule| rule.id.as_str()).collect();
+        if !ways.contains(&way) {
+            let message =
+                format!("`text_calls` names no way of writing calls.{}", hint(way, &ways));
+            self.value(pointer, message, false);
         }
     }
 }

@@ -2,7 +2,7 @@
 //! Their examples are handed on; whoever can turn a command into facts runs them.
 
 use super::problem::hint;
-use lembas_core::spec::{Rule, Spec, When};
+use lembas_core::spec::{Examples, Late, Rule, Spec, When};
 use serde::Deserialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -16,13 +16,6 @@ struct WrittenRule {
     say: String,
     #[serde(default)]
     examples: Examples,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Examples {
-    hit: Vec<Value>,
-    miss: Vec<Value>,
 }
 
 /// Reads the person's hardline rules; what is wrong is added as (pointer, sentence).
@@ -56,11 +49,10 @@ pub(super) fn hardline_rules(
             Ok(when) => rules.push(Rule {
                 id: raw.id,
                 about: raw.about,
-                when,
+                when: Late::now(when),
                 say: raw.say,
                 action: None,
-                hit: raw.examples.hit,
-                miss: raw.examples.miss,
+                examples: Late::now(raw.examples),
                 file: file.into(),
                 pointer,
             }),

@@ -88,12 +88,35 @@ impl<T: Default + Clone + PartialEq + Serialize + DeserializeOwned> Kept<T> {
         Ok(result)
     }
 
-    /// Writes it whole or not at all; a temporary file is the person's alone (0600) from its start.
+    /// Writes it whole or not at all, under the lock; a temporary file is the person's alone (0600) from its start. One that
+    /// a process left which ended meanwhile is removed.
     fn write(&self, folder: &Path, value: &T) -> io::Result<()> {
-        let mut file = tempfile::NamedTempFile::new_in(folder)?;
-        serde_json::to_writer_pretty(&mut file, value)?;
-        file.write_all(b"\n")?;
+        let mut text = serde_json::to_vec_pretty(value)?;
+        text.push(b'\n');
+        let name = self.file.with_extension("new");
+        match fs::remove_file(&name) {
+            Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+        let name = name.file_name().unwrap_or_default();
+        let mut file = tempfile::Builder::new().prefix(name).rand_bytes(0).tempfile_in(folder)?;
+        file.write_all(&text)?;
         file.as_file().sync_all()?;
         file.persist(&self.file).map(|_| ()).map_err(|error| error.error)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_an_ended_process_left_is_no_hindrance() {
+        let state = tempfile::tempdir().unwrap();
+        fs::write(state.path().join("list.new"), "[1, ").unwrap();
+        let kept: Kept<Vec<u8>> = Kept::new(state.path(), "list.json", "remove it");
+        kept.change(|list| list.push(2)).unwrap();
+        assert_eq!(kept.read().unwrap(), [2]);
+        assert!(!state.path().join("list.new").exists());
     }
 }

@@ -56,6 +56,7 @@ pub(crate) fn load(sources: Sources<'_>) -> Loaded {
     let with = connections::Reading {
         schema: &schema,
         dialects: known.dialects,
+        spec: known.spec,
         filler: filler(&paths.config),
     };
     let (connections, mut problems) = Connections::load(&paths.connections_file(), with);

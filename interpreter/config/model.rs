@@ -26,6 +26,8 @@ pub(crate) struct Model {
     pub(crate) effort: Option<Effort>,
     /// Whether its template opens the reasoning tag, so that a reply begins inside it.
     pub(crate) opens_in_think: Option<bool>,
+    /// The ways in which it writes tool calls as text, names of quirks.
+    pub(crate) text_calls: Option<Vec<String>>,
 }
 
 /// How the amount of reasoning is chosen.
@@ -78,6 +80,7 @@ impl Model {
             vision: self.vision.or(found.vision),
             tools: self.tools.or(found.tools),
             effort: Some(effort),
+            text_calls: self.text_calls.or_else(|| Some(found.text_calls.clone())),
             ..self
         }
     }

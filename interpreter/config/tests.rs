@@ -12,7 +12,7 @@ use super::{
 };
 use lembas_core::{
     permission::{Layer, Scope},
-    spec::{self, ModeSpec, Rule, Spec, When},
+    spec::{self, Late, ModeSpec, Rule, Spec, When},
 };
 use serde_json::Value;
 use std::{
@@ -31,12 +31,13 @@ static PACKED: LazyLock<Spec> = LazyLock::new(|| spec::packed().unwrap());
 /// A spec with a few names of everything a configuration may name.
 fn spec() -> Spec {
     let mut spec = Spec::default();
-    spec.records = serde_json::from_str(FACTS).unwrap();
+    spec.records = Late::now(serde_json::from_str(FACTS).unwrap());
     spec.modes = ["plan", "manual", "edit", "auto"].map(mode).into();
     spec.default_mode = "manual".into();
     spec.defaults = PACKED.defaults.clone();
     spec.tools = PACKED.tools.clone();
-    spec.hardline = vec![rule("rm-root"), rule("fork-bomb")];
+    spec.quirks = PACKED.quirks.clone();
+    spec.hardline = Late::now(vec![rule("rm-root"), rule("fork-bomb")].into());
     spec
 }
 
@@ -48,11 +49,10 @@ fn rule(id: &str) -> Rule {
     Rule {
         id: id.into(),
         about: "command".into(),
-        when: When::All(Vec::new()),
+        when: Late::now(When::All(Vec::new())),
         say: String::new(),
         action: None,
-        hit: Vec::new(),
-        miss: Vec::new(),
+        examples: Late::default(),
         file: String::new(),
         pointer: String::new(),
     }
@@ -217,7 +217,7 @@ fn whole_settings_are_read() {
     assert_eq!(written(&config.permission[0]), rules);
     let extra = config.hardline_extra.first().unwrap();
     assert_eq!((extra.id.as_str(), extra.pointer.as_str()), ("own", "/hardline_extra/0"));
-    assert!(extra.file.ends_with("config/config.yaml") && extra.hit.len() == 1);
+    assert!(extra.file.ends_with("config/config.yaml") && extra.examples.hit.len() == 1);
 }
 
 /// Returns the rules of a layer as lines.

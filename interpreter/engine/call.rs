@@ -1,6 +1,11 @@
 //! What the engine and the tools' handlers say to each other.
 
-use lembas_core::message::Image;
+use lembas_core::{
+    message::Image,
+    patch::{self, Patch, Refused},
+    spec::ToolSpec,
+};
+use serde_json::{Map, Value};
 use std::{
     fmt,
     path::{Path, PathBuf},
@@ -34,6 +39,40 @@ impl Outcome {
     }
 }
 
+/// What the arguments of a call name. It is read once: what was judged is what is carried out.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Named {
+    /// Every path, those in a patch too.
+    pub(crate) paths: Vec<String>,
+    /// The patch, for a tool that takes one.
+    pub(crate) patch: Option<Arc<Patch>>,
+}
+
+impl Named {
+    /// Reads what the arguments of a tool name.
+    ///
+    /// # Errors
+    /// A patch that cannot be read.
+    pub(crate) fn of(tool: &ToolSpec, args: &Map<String, Value>) -> Result<Named, Refused> {
+        let permission = &tool.permission;
+        let paths = permission.paths.iter().filter_map(|name| args.get(name)).flat_map(texts);
+        let patch = permission.patch.as_ref().and_then(|name| args.get(name));
+        let patch = patch.and_then(Value::as_str).map(patch::read).transpose()?;
+        let patched = patch.iter().flat_map(Patch::paths);
+        let paths = paths.chain(patched).map(String::from).collect();
+        Ok(Named { paths, patch: patch.map(Arc::new) })
+    }
+}
+
+/// The texts of an argument that is a path or a list of them.
+fn texts(value: &Value) -> Vec<&str> {
+    match value {
+        Value::String(text) => vec![text],
+        Value::Array(list) => list.iter().filter_map(Value::as_str).collect(),
+        _ => Vec::new(),
+    }
+}
+
 /// What a call that was allowed is given: the paths it may open, and how it is stopped.
 #[derive(Debug, Clone)]
 pub(crate) struct Grant {
@@ -41,6 +80,8 @@ pub(crate) struct Grant {
     pub(crate) stop: CancellationToken,
     /// Its paths.
     pub(crate) paths: Paths,
+    /// Its patch, if its tool takes one.
+    pub(crate) patch: Option<Arc<Patch>>,
     /// Takes what a call prints while it runs, for people to see.
     pub(crate) live: Live,
 }

@@ -41,7 +41,7 @@ pub(crate) struct Gate<'s> {
 impl Gate<'_> {
     /// Decides about a call that has come `times` times running.
     pub(crate) fn admit(&self, prepared: &Prepared<'_>, times: u32) -> Admission {
-        let call = self.place.call(prepared.spec, &prepared.args);
+        let call = self.place.call(prepared.spec, &prepared.args, &prepared.named);
         let verdict = judge(self.spec, &self.policy, self.place.world(), &call);
         let repeated = times >= self.spec.limits.same_call;
         match verdict.decision {
@@ -53,8 +53,8 @@ impl Gate<'_> {
                 repeated,
             }),
             Decision::Allow => {
-                let (tool, args) = (prepared.spec, &prepared.args);
-                Admission::Runs(self.place.paths(self.spec, tool, args, &verdict.paths))
+                let Prepared { spec: tool, args, named, .. } = prepared;
+                Admission::Runs(self.place.paths(self.spec, tool, args, named, &verdict.paths))
             }
         }
     }

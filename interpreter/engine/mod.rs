@@ -12,7 +12,7 @@ mod schedule;
 mod step;
 
 pub(crate) use ask::{Asker, Unattended};
-pub(crate) use call::{Grant, Outcome, Paths, Readable, Target};
+pub(crate) use call::{Grant, Named, Outcome, Paths, Readable, Target};
 pub(crate) use gate::Gate;
 pub(crate) use place::Place;
 pub(crate) use prepare::Preparer;
@@ -93,6 +93,8 @@ struct Turn {
     repeats: Repeats,
     /// Whether the model was asked for a reply it left out.
     reminded: bool,
+    /// Whether a call has come, or begun to.
+    calls: bool,
     answer: String,
 }
 
@@ -105,6 +107,7 @@ impl<T: Tools<Output = Outcome, Context = Grant>> Engine<'_, T> {
             budget: Budget::new(),
             repeats: Repeats::default(),
             reminded: false,
+            calls: false,
             answer: String::new(),
         };
         let ended = self.turn(&mut turn).await;
@@ -154,9 +157,17 @@ impl<T: Tools<Output = Outcome, Context = Grant>> Engine<'_, T> {
         self.bus.emit(&BusEvent::Step { number: turn.budget.steps });
         self.provider.context.call_prefix = format!("call_{}_", self.messages.len());
         let ask = Ask { messages: &self.messages, tools: &self.definitions, may_call };
-        let bus = self.bus;
-        let mut replied =
-            self.provider.reply(&ask, &self.cancel, &mut |seen| tell(bus, seen)).await?;
+        let (bus, spec, calls) = (self.bus, self.spec, &mut turn.calls);
+        let mut see = |seen: Seen<'_>| {
+            let call =
+                matches!(seen, Seen::Event(Event::ToolCallDelta { .. } | Event::ToolCall(_)));
+            if call && !std::mem::replace(calls, true) {
+                // While the model still writes the first call, what it will be judged by is read.
+                tokio::task::spawn_blocking(spec.judging());
+            }
+            tell(bus, seen);
+        };
+        let mut replied = self.provider.reply(&ask, &self.cancel, &mut see).await?;
         turn.budget.written += replied.usage.map_or(0, |usage| usage.output);
         if let Some(mut message) = replied.message.take() {
             if !may_call {

@@ -1,9 +1,8 @@
 //! Where calls are judged, and what a call of a tool means there.
 
-use super::call::{Paths, Target};
+use super::call::{Named, Paths, Target};
 use crate::project::{RealDisk, located};
 use lembas_core::{
-    patch,
     permission::{Call, NamedPath, World, real},
     spec::{Spec, ToolSpec},
 };
@@ -32,15 +31,15 @@ impl Place {
         World { home, cwd, project: Some(project), own, disk: &RealDisk }
     }
 
-    /// Returns what a tool with these arguments would do.
-    pub(crate) fn call(&self, tool: &ToolSpec, args: &Map<String, Value>) -> Call {
+    /// Returns what a tool with these arguments, which name this, would do.
+    pub(crate) fn call(&self, tool: &ToolSpec, args: &Map<String, Value>, named: &Named) -> Call {
         let permission = &tool.permission;
         let text = |name: &Option<String>| args.get(name.as_ref()?).and_then(Value::as_str);
         Call {
             tool: tool.id.clone(),
             class: tool.class.name().into(),
             rule: permission.rule.clone(),
-            paths: given(tool, args).iter().map(|given| self.located(given)).collect(),
+            paths: named.paths.iter().map(|given| self.located(given)).collect(),
             command: text(&permission.command).map(String::from),
             directory: self.directory(tool, args),
             subject: None,
@@ -53,6 +52,7 @@ impl Place {
         spec: &Spec,
         tool: &ToolSpec,
         args: &Map<String, Value>,
+        named: &Named,
         judged: &[NamedPath],
     ) -> Paths {
         let target = |NamedPath { named, real }: NamedPath| Some(Target { named, real: real? });
@@ -64,7 +64,7 @@ impl Place {
                 Some(NamedPath { named: self.cwd.clone(), real })
             }
         };
-        let named = given(tool, args).into_iter().zip(judged);
+        let named = named.paths.iter().cloned().zip(judged);
         Paths {
             here: here.and_then(target),
             named: named.filter_map(|(given, path)| Some((given, target(path)?))).collect(),
@@ -80,24 +80,5 @@ impl Place {
 
     fn located(&self, given: &str) -> PathBuf {
         located(&self.project, &self.cwd, given)
-    }
-}
-
-/// Returns every path that a tool's arguments name, those in a patch too. A patch that cannot be read is never judged.
-fn given(tool: &ToolSpec, args: &Map<String, Value>) -> Vec<String> {
-    let permission = &tool.permission;
-    let paths = permission.paths.iter().filter_map(|name| args.get(name)).flat_map(texts);
-    let patch = permission.patch.as_ref().and_then(|name| args.get(name)).and_then(Value::as_str);
-    let patch = patch.and_then(|text| patch::read(text).ok());
-    let patched = patch.iter().flat_map(|patch| patch.paths());
-    paths.chain(patched).map(String::from).collect()
-}
-
-/// The texts of an argument that is a path or a list of them.
-fn texts(value: &Value) -> Vec<&str> {
-    match value {
-        Value::String(text) => vec![text],
-        Value::Array(list) => list.iter().filter_map(Value::as_str).collect(),
-        _ => Vec::new(),
     }
 }

@@ -1,6 +1,6 @@
 //! Makes a call the model wrote into one that can be judged and run, or into a result that says what is wrong with it.
 
-use super::say;
+use super::{Named, say};
 use lembas_core::{
     call,
     message::{Broken, ToolCall},
@@ -22,6 +22,8 @@ pub(crate) struct Prepared<'s> {
     pub(crate) spec: &'s ToolSpec,
     /// The arguments, under their own names.
     pub(crate) args: Map<String, Value>,
+    /// What they name.
+    pub(crate) named: Named,
 }
 
 impl Prepared<'_> {
@@ -36,8 +38,8 @@ impl Prepared<'_> {
         if let Some(command) = self.text(permission.command.as_ref()) {
             return command.to_string();
         }
-        if let Some(Ok(patch)) = self.text(permission.patch.as_ref()).map(patch::read) {
-            let paths: String = patch.paths().join(", ").chars().take(LONGEST_TITLE).collect();
+        if self.named.patch.is_some() {
+            let paths = self.named.paths.join(", ").chars().take(LONGEST_TITLE).collect::<String>();
             return format!("{} {paths}", self.spec.name);
         }
         let path =
@@ -81,10 +83,9 @@ impl<'s> Preparer<'s> {
         if !problems.is_empty() {
             return Err(does_not_fit(self.spec, None, &problems.join("; ")));
         }
-        let prepared = Prepared { tool, spec, args };
-        match prepared.text(spec.permission.patch.as_ref()).map(patch::read) {
-            Some(Err(refused)) => Err(patch::refused(self.spec, &refused)),
-            Some(Ok(_)) | None => Ok(prepared),
+        match Named::of(spec, &args) {
+            Ok(named) => Ok(Prepared { tool, spec, args, named }),
+            Err(refused) => Err(patch::refused(self.spec, &refused)),
         }
     }
 

@@ -194,7 +194,8 @@ impl<'s, T: Tools<Output = Outcome, Context = Grant>> Engine<'s, T> {
             return Outcome::failed(reason);
         }
         let (live, said) = mpsc::unbounded_channel();
-        let grant = Grant { stop: self.cancel.clone(), paths, live };
+        let grant =
+            Grant { stop: self.cancel.clone(), paths, patch: prepared.named.patch.clone(), live };
         self.bus.emit(&BusEvent::ToolStart {
             id: id.clone(),
             name: name.clone(),

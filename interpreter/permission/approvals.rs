@@ -11,6 +11,7 @@ use crate::{
     },
     shown::line,
     stop::Stop,
+    today::today,
 };
 use std::{env, path::Path};
 
@@ -23,7 +24,7 @@ pub(super) fn allow(setting: &Setting<'_>, what: &WhatArgs) -> Result<String, St
     if approvals.is_empty() {
         return Ok(format!("{} runs unasked already; nothing was stored.\n", line(what)));
     }
-    let date = jiff::ZonedDateTime::now().date().to_string();
+    let date = today();
     let kept = Approvals::new(&setting.paths);
     kept.add(&setting.project, &approvals, &date, what).map_err(Stop::usage)?;
     let root = setting.project.root.display().to_string();

@@ -9,4 +9,4 @@ pub(crate) mod safe;
 pub(crate) use disk::RealDisk;
 pub(crate) use git::head;
 pub(crate) use instructions::{Looked, instructions};
-pub(crate) use path::located;
+pub(crate) use path::{located, marked};

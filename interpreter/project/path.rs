@@ -12,24 +12,30 @@ pub(crate) fn located(root: &Path, cwd: &Path, given: &str) -> PathBuf {
     shown(if lost_slash { slashed } else { joined })
 }
 
+/// Returns a path as it is shown, on one line: what is no text in it, and control characters, are marks.
+pub(crate) fn marked(path: &Path) -> String {
+    path.to_string_lossy().replace(char::is_control, MARK)
+}
+
+/// What stands for a part of a name that cannot be shown.
+const MARK: &str = "\u{fffd}";
+
 /// Returns the path whose names are shown as those of `path` are: a name that is no text is shown with marks, and a
 /// model knows no other. Where several are shown alike none is meant.
 fn shown(path: PathBuf) -> PathBuf {
-    if !path.to_string_lossy().contains(char::REPLACEMENT_CHARACTER) {
+    if !path.to_string_lossy().contains(MARK) {
         return path;
     }
     path.components().fold(PathBuf::new(), |above, part| {
         let given = part.as_os_str();
         let next = above.join(given);
-        if !given.to_string_lossy().contains(char::REPLACEMENT_CHARACTER)
-            || next.symlink_metadata().is_ok()
-        {
+        if !given.to_string_lossy().contains(MARK) || next.symlink_metadata().is_ok() {
             return next;
         }
         let entries = above.read_dir().into_iter().flatten().flatten();
         let mut alike = entries
             .map(|entry| entry.file_name())
-            .filter(|name| name.to_string_lossy() == given.to_string_lossy());
+            .filter(|name| marked(Path::new(name)) == given.to_string_lossy());
         match (alike.next(), alike.next()) {
             (Some(name), None) => above.join(name),
             _ => next,

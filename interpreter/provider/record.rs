@@ -4,6 +4,7 @@
 
 use crate::config::secret::{Secret, redact, sought};
 use base64::{Engine, prelude::BASE64_STANDARD};
+use lembas_core::stream::Context;
 use memchr::memmem;
 use serde_json::{Value, json};
 use std::{
@@ -44,7 +45,7 @@ impl Recorder {
     pub(crate) fn create(
         path: &Path,
         dialect: &str,
-        model: &str,
+        context: &Context,
         secrets: Vec<Secret>,
     ) -> io::Result<Recorder> {
         // A link stays a link; a device or directory is not put aside.
@@ -56,7 +57,12 @@ impl Recorder {
         let mut builder = tempfile::Builder::new();
         let new = builder.prefix(".lembas-").tempfile_in(parent.unwrap_or(Path::new(".")))?;
         let (mut file, new) = new.into_parts();
-        let head = json!({ "recording": FORMAT, "dialect": dialect, "model": model });
+        let head = json!({
+            "recording": FORMAT,
+            "dialect": dialect,
+            "model": context.model,
+            "text_calls": context.text_calls,
+        });
         let head = format!("{head}\n");
         file.write_all(head.as_bytes())?;
         let length = u64::try_from(head.len()).unwrap_or(u64::MAX);
@@ -154,6 +160,10 @@ fn blank(bytes: &mut [u8], secrets: &[Secret]) {
 mod tests {
     use super::*;
 
+    fn context() -> Context {
+        Context { model: "m".into(), ..Context::default() }
+    }
+
     #[test]
     fn a_secret_that_begins_another_leaves_no_tail() {
         let secrets = ["sk-12345", "sk-12345-long"].map(|each| Secret::new(each.into()));
@@ -169,7 +179,7 @@ mod tests {
         let (path, link) = (dir.path().join("r"), dir.path().join("link"));
         fs::write(&path, "good").unwrap();
         symlink("r", &link).unwrap();
-        let make = |path: &Path| Recorder::create(path, "openai-chat", "m", Vec::new());
+        let make = |path: &Path| Recorder::create(path, "openai-chat", &context(), Vec::new());
         let mut recorder = make(&link).unwrap();
         recorder.open(200, &[]);
         drop(recorder);
@@ -194,9 +204,13 @@ mod tests {
     fn secrets_are_blanked_across_chunks() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("r");
-        let mut recorder =
-            Recorder::create(&path, "openai-chat", "m", vec![Secret::new("sk-secret".into())])
-                .unwrap();
+        let mut recorder = Recorder::create(
+            &path,
+            "openai-chat",
+            &context(),
+            vec![Secret::new("sk-secret".into())],
+        )
+        .unwrap();
         recorder
             .open(200, &[("x".into(), "a sk-secret".into()), ("set-cookie".into(), "c".into())]);
         recorder.chunk(b"data: sk-se");

@@ -6,13 +6,12 @@ use lembas_core::{
     event::{Event, Failure},
     repair::Refused,
 };
-use std::collections::HashSet;
 
 /// The repairs of one request.
 #[derive(Debug, Default)]
 pub(super) struct Mended {
-    /// Every cause that was mended: the repair and the parameter it is about.
-    tried: HashSet<(Option<String>, Option<String>)>,
+    /// Every cause that was mended: the repair and the parameter it is about. One that can go further is mended twice.
+    tried: Vec<(Option<String>, Option<String>)>,
     /// The refusals, for what they teach.
     causes: Vec<Failure>,
 }
@@ -27,17 +26,25 @@ impl Provider<'_> {
         ask: &Ask<'_>,
         body: &str,
     ) -> Option<(String, String)> {
-        if failure.retry != "fix"
-            || failure.after_output
-            || !mended.tried.insert((failure.fix.clone(), failure.param.clone()))
+        let cause = (failure.fix.clone(), failure.param.clone());
+        let before = mended.tried.iter().filter(|tried| **tried == cause).count();
+        let further = failure.fix.as_ref().and_then(|fix| self.spec.limits.repair.further.get(fix));
+        if failure.retry != "fix" || failure.after_output || before > usize::from(further.is_some())
         {
             return None;
         }
+        mended.tried.push(cause);
         let refused = Refused { effort: self.effort.as_deref(), messages: ask.messages.len() };
-        let words = self.repairs.mend(&self.spec.limits.repair, failure, refused)?;
-        let next = self.request(ask).ok().filter(|next| next != body)?;
-        mended.causes.push(failure.clone());
-        Some((words, next))
+        // A repair that changes nothing in this request is followed by the one that goes further.
+        let limits = &self.spec.limits.repair;
+        while let Some(words) = self.repairs.mend(limits, failure, refused) {
+            let next = self.request(ask).ok()?;
+            if next != body {
+                mended.causes.push(failure.clone());
+                return Some((words, next));
+            }
+        }
+        None
     }
 
     /// Keeps what the refusals of a request that was taken at last have taught.

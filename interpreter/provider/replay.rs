@@ -16,6 +16,8 @@ pub(crate) struct Recording {
     pub(crate) dialect: String,
     /// The model that gave them.
     pub(crate) model: String,
+    /// The ways in which calls in the text were read; `None` in a recording that does not say, which was read in all of them.
+    pub(crate) text_calls: Option<Vec<String>>,
     file: String,
     exchanges: VecDeque<Opened>,
     played: usize,
@@ -42,8 +44,9 @@ impl Recording {
         }
         reader.done(text.lines().count().max(1));
         match reader.head {
-            Some((dialect, model)) if reader.problems.is_empty() => {
-                Ok(Recording { dialect, model, file, exchanges: reader.exchanges, played: 0 })
+            Some(Head { dialect, model, text_calls }) if reader.problems.is_empty() => {
+                let exchanges = reader.exchanges;
+                Ok(Recording { dialect, model, text_calls, file, exchanges, played: 0 })
             }
             _ => Err(reader.problems),
         }
@@ -66,10 +69,18 @@ impl Recording {
     }
 }
 
+/// What the first line of a recording says of all of it.
+#[derive(Default)]
+struct Head {
+    dialect: String,
+    model: String,
+    text_calls: Option<Vec<String>>,
+}
+
 struct Reader {
     file: String,
     problems: Vec<String>,
-    head: Option<(String, String)>,
+    head: Option<Head>,
     exchanges: VecDeque<Opened>,
     open: Option<(Opened, VecDeque<Vec<u8>>)>,
 }
@@ -119,17 +130,21 @@ impl Reader {
         let format = object.get("recording").and_then(Value::as_u64);
         match (format, dialect, model) {
             (Some(FORMAT), Some(dialect), Some(model)) => {
-                self.head = Some((dialect, model));
+                let ways = object.get("text_calls").and_then(Value::as_array);
+                let text_calls = ways.map(|ways| {
+                    ways.iter().filter_map(|way| way.as_str().map(String::from)).collect()
+                });
+                self.head = Some(Head { dialect, model, text_calls });
                 Ok(())
             }
             (Some(other), ..) if other != FORMAT => {
-                self.head = Some((String::new(), String::new()));
+                self.head = Some(Head::default());
                 Err(format!(
                     "the recording is of format {other}; this program reads format {FORMAT}"
                 ))
             }
             _ => {
-                self.head = Some((String::new(), String::new()));
+                self.head = Some(Head::default());
                 Err("the first line of a recording is {\"recording\": 1, \"dialect\": …, \"model\": …}".into())
             }
         }

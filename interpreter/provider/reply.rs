@@ -9,11 +9,11 @@ use lembas_core::{
     dialect::{self, Spoken},
     discover::Model,
     event::{Event, Failure},
-    message::Message,
+    message::{Message, Part},
     prompt::ToolDefinition,
     repair::{Mending, Repairs},
     spec::Spec,
-    stream::{Assembled, Assembly, Context, Ending, Reply},
+    stream::{Assembled, Assembly, Context, Ending, Reply, written_as},
 };
 use serde_json::{Map, Value};
 use std::{borrow::Cow, time::Duration};
@@ -106,7 +106,9 @@ impl Provider<'_> {
             };
             let Err(failure) = tried else {
                 self.keep(&mended, see);
-                return Ok(draft.done());
+                let whole = draft.done();
+                self.tell_unread(&whole, see);
+                return Ok(whole);
             };
             self.learn_window(&failure, see);
             let (about, how, pause) = match self.mend(&mut mended, &failure, ask, &body) {
@@ -128,6 +130,22 @@ impl Provider<'_> {
                 () = cancel.cancelled() => return Ok(Assembled::default()),
                 () = tokio::time::sleep(pause) => {}
             }
+        }
+    }
+
+    /// Tells of a call in the text of a reply that has no other, where nobody said that the model writes any.
+    fn tell_unread(&self, whole: &Assembled, see: &mut (dyn FnMut(Seen<'_>) + Send)) {
+        let Some(message) = whole.message.as_ref() else { return };
+        let calls = message.parts.iter().any(|part| matches!(part, Part::ToolCall(_)));
+        if calls || self.context.text_calls.as_ref().is_none_or(|ways| !ways.is_empty()) {
+            return;
+        }
+        let (rules, text) = (&self.spec.quirks, message.plain());
+        if let Some(way) = written_as(rules, &self.context.tools, &text) {
+            let text = format!(
+                "The reply holds a tool call as text. If the model means it, write text_calls: [{way}] to it in connections.yaml."
+            );
+            see(Seen::Event(&Event::Notice { about: "unread_text_call".into(), text }));
         }
     }
 

@@ -51,7 +51,8 @@ pub(crate) struct RunArgs {
 /// # Errors
 /// What ended it before the first request.
 pub(crate) fn run(args: RunArgs) -> Result<u8, Stop> {
-    let spec = Arc::new(app::spec(args.harness.as_deref())?);
+    // It is needed to the end, and nobody waits for it to be taken apart then.
+    let spec = Box::leak(Box::new(Arc::new(app::spec(args.harness.as_deref())?)));
     let wait = Duration::from_millis(spec.limits.run.stdin_wait_ms);
     let prompt = input::prompt(&args.words, wait).map_err(Stop::usage)?;
     let options = Options {
@@ -62,7 +63,7 @@ pub(crate) fn run(args: RunArgs) -> Result<u8, Stop> {
         replay: args.replay,
         interactive: false,
     };
-    let mut session = Session::open(&spec, options)?;
+    let mut session = Session::open(spec, options)?;
     let mut bus = Bus::default();
     if args.json {
         let printer = JsonPrinter::new();

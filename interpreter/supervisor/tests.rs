@@ -90,7 +90,7 @@ async fn what_is_left_is_kept_and_ends_when_told() {
     .into_iter()
     .enumerate()
     {
-        let marker = format!("4801.{number}{}", std::process::id());
+        let marker = format!("4801.{number}{:08}", std::process::id());
         let line = format!("{} >/dev/null 2>&1", line.replace('N', &marker));
         let mut started = Started::new(&line).await;
         assert_eq!(started.report().await, ended(Some(0), None, true), "{line}");
@@ -123,7 +123,7 @@ async fn an_end_that_was_told_says_how_the_command_ended() {
 
 #[tokio::test]
 async fn a_supervisor_that_is_let_go_of_ends_all() {
-    let marker = format!("4803.{}", std::process::id());
+    let marker = format!("4803.{:08}", std::process::id());
     let started =
         Started::new(&format!("trap '' HUP TERM; setsid sleep {marker} & sleep {marker}; :")).await;
     drop(started);
@@ -132,7 +132,7 @@ async fn a_supervisor_that_is_let_go_of_ends_all() {
 
 #[tokio::test]
 async fn a_supervisor_that_is_killed_reports_no_more() {
-    let marker = format!("4804.{}", std::process::id());
+    let marker = format!("4804.{:08}", std::process::id());
     let mut started = Started::new(&format!("sleep {marker}; :")).await;
     let id = started.id();
     while tree::session(id).len() < 2 {

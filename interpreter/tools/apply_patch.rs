@@ -6,28 +6,25 @@ use super::seen::Since;
 use super::{Outcome, Shared, file};
 use crate::engine::{Grant, Target};
 use crate::project::safe::{self, Staged, Swapped};
-use lembas_core::patch::{self, Entry, Landed, Plan, Reason, Refused, Tree, Verb, Write};
-use lembas_core::spec::ApplyPatchArgs;
+use lembas_core::patch::{self, Entry, Landed, Patch, Plan, Reason, Refused, Tree, Verb, Write};
 use std::fs::{File, Metadata};
 use std::io::{self, ErrorKind};
 use std::path::PathBuf;
 
-pub(super) fn run(
-    shared: &Shared,
-    grant: &Grant,
-    args: &ApplyPatchArgs,
-) -> Result<Outcome, Outcome> {
-    let text = apply(&Files { shared, grant }, &args.patch);
+pub(super) fn run(shared: &Shared, grant: &Grant) -> Result<Outcome, Outcome> {
+    // What was judged is applied, and nothing else.
+    let patch = grant.patch.as_ref().ok_or_else(|| Refused::new(Reason::Moved));
+    let text = patch.and_then(|patch| apply(&Files { shared, grant }, patch));
     text.map(Outcome::done).map_err(|refused| Outcome {
         error: refused.reason != Reason::AllApplied,
         ..Outcome::failed(patch::refused(&shared.spec, &refused))
     })
 }
 
-fn apply(files: &Files<'_>, text: &str) -> Result<String, Refused> {
+fn apply(files: &Files<'_>, patch: &Patch) -> Result<String, Refused> {
     let shared = files.shared;
     let matchers = shared.tool("edit").map(|tool| tool.matchers.as_slice()).unwrap_or_default();
-    let plan = patch::plan(&patch::read(text)?, files, matchers, &shared.limits().edit)?;
+    let plan = patch::plan(patch, files, matchers, &shared.limits().edit)?;
     check(files, &plan)?;
     let since: Vec<String> = plan.writes.iter().filter_map(|write| files.told(write)).collect();
     commit(&plan.writes)?;

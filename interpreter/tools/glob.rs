@@ -1,4 +1,5 @@
-//! `glob`: files by name, the last changed first. What exists under a literal name is taken before any pattern.
+//! `glob`: files by name, the last changed first, and directories where they are meant. What exists under a literal name
+//! is taken before any pattern.
 
 use super::{Outcome, Shared, list, read, walk};
 use crate::engine::Grant;
@@ -26,16 +27,26 @@ pub(super) fn run(shared: &Shared, grant: &Grant, args: &GlobArgs) -> Result<Out
     })?;
     let ignored = args.ignored.unwrap_or(false);
     let (base, matcher) = (base.as_path(), &matcher);
-    let found = walk::files(base, ignored, &grant.stop, || {
+    let found = walk::entries(base, ignored, &grant.stop, || {
         move |entry: &DirEntry| {
+            let kind = entry.file_type().filter(|kind| kind.is_file() || kind.is_dir())?;
+            if entry.depth() == 0 {
+                return None;
+            }
             let matches = matcher.is_match(entry.path().strip_prefix(base).unwrap_or(entry.path()));
-            matches.then(|| (Reverse(changed(entry)), entry.path().to_owned()))
+            matches.then(|| (kind.is_dir(), Reverse(changed(entry)), entry.path().to_owned()))
         }
     });
     read::still(shared, target, &shown, &before)?;
-    let mut files = found.results;
-    files.sort_unstable();
-    let lines: Vec<_> = files.iter().map(|(_, path)| shared.shown(&target.called(path))).collect();
+    let mut entries = found.results;
+    // Directories are meant by a pattern that says so, and by one that no file matches.
+    let files = !given.ends_with('/') && entries.iter().any(|(directory, ..)| !directory);
+    entries.retain(|(directory, ..)| *directory != files);
+    entries.sort_unstable();
+    let line = |(directory, _, path): &(bool, _, PathBuf)| {
+        shared.shown(&target.called(path)) + if *directory { "/" } else { "" }
+    };
+    let lines: Vec<_> = entries.iter().map(line).collect();
     let mut text = list::bounded(shared, GlobSay::More, &lines, shared.limits().glob.results);
     if lines.is_empty() {
         let values = json!({"pattern": given, "path": shown, "ignored": ignored});

@@ -22,7 +22,7 @@ pub(super) fn run(shared: &Shared, grant: &Grant, args: &GrepArgs) -> Result<Out
     let target = shared.target(grant, args.path.as_deref())?;
     let shown = shared.shown(&target.named);
     read::found(shared, target, &shown)?;
-    let filter = args.glob.as_deref().map(filter).transpose().map_err(|error| {
+    let filter = args.glob.as_deref().map(Filter::new).transpose().map_err(|error| {
         let values = json!({"pattern": args.glob, "error": error.kind().to_string()});
         shared.fails(GlobSay::Pattern, &values)
     })?;
@@ -56,12 +56,28 @@ pub(super) fn run(shared: &Shared, grant: &Grant, args: &GrepArgs) -> Result<Out
     Ok(Outcome::done(job.report(&shown, note, &walked)))
 }
 
-/// Returns what says whether a file is meant by `pattern`, which without a slash is about the name alone.
-fn filter(pattern: &str) -> Result<GlobMatcher, globset::Error> {
-    if pattern.contains('/') {
-        glob::matcher(pattern)
-    } else {
-        glob::matcher(&format!("**/{pattern}"))
+/// Which files are searched.
+struct Filter {
+    matcher: GlobMatcher,
+    /// Whether those that match are meant, or all others.
+    wanted: bool,
+}
+
+impl Filter {
+    /// Reads a pattern, which without a slash is about the name alone; after `!` it says which files are not meant.
+    fn new(pattern: &str) -> Result<Filter, globset::Error> {
+        let (pattern, wanted) =
+            pattern.strip_prefix('!').map_or((pattern, true), |rest| (rest, false));
+        let matcher = if pattern.contains('/') {
+            glob::matcher(pattern)
+        } else {
+            glob::matcher(&format!("**/{pattern}"))
+        };
+        Ok(Filter { matcher: matcher?, wanted })
+    }
+
+    fn lets(&self, path: &Path) -> bool {
+        self.matcher.is_match(path) == self.wanted
     }
 }
 
@@ -107,7 +123,7 @@ struct Job<'a> {
     shared: &'a Shared,
     args: &'a GrepArgs,
     matcher: RegexMatcher,
-    filter: Option<GlobMatcher>,
+    filter: Option<Filter>,
     target: &'a Target,
     found: Mutex<Found>,
     searched: AtomicUsize,
@@ -161,8 +177,7 @@ impl Job<'_> {
         stop: &CancellationToken,
     ) -> Option<Left> {
         let inside = entry.path().strip_prefix(&self.target.real).unwrap_or(entry.path());
-        if self.filter.as_ref().is_some_and(|filter| !filter.is_match(inside) && entry.depth() > 0)
-        {
+        if self.filter.as_ref().is_some_and(|filter| !filter.lets(inside) && entry.depth() > 0) {
             return None;
         }
         let Ok(file) = safe::open(entry.path()) else { return Some(Left::Unreadable) };

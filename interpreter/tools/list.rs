@@ -2,6 +2,7 @@
 
 use super::{Outcome, Shared, read, walk};
 use crate::engine::{Grant, Target};
+use crate::project::marked;
 use lembas_core::spec::{ListArgs, ListSay, Sentence};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
@@ -42,7 +43,7 @@ pub(super) fn entries(
         .filter(|entry| entry.depth() > 0)
         .map(|entry| {
             let inside = entry.path().strip_prefix(&target.real).unwrap_or(entry.path());
-            let inside = inside.display().to_string();
+            let inside = marked(inside);
             let directory = entry.file_type().is_some_and(|kind| kind.is_dir());
             if directory { inside + "/" } else { inside }
         })

@@ -162,8 +162,8 @@ impl Tools for Toolbox {
         self.aside(grant, move |shared, grant| multiedit::run(shared, grant, &args)).await
     }
 
-    async fn apply_patch(&self, grant: &Grant, args: ApplyPatchArgs) -> Outcome {
-        self.aside(grant, move |shared, grant| apply_patch::run(shared, grant, &args)).await
+    async fn apply_patch(&self, grant: &Grant, _: ApplyPatchArgs) -> Outcome {
+        self.aside(grant, apply_patch::run).await
     }
 
     async fn list(&self, grant: &Grant, args: ListArgs) -> Outcome {

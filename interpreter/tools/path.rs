@@ -1,7 +1,7 @@
 //! How a path is shown, and what was probably meant by one that is not there.
 
 use crate::engine::Target;
-use crate::project::safe;
+use crate::project::{marked, safe};
 use ignore::WalkBuilder;
 use std::path::{Path, PathBuf};
 
@@ -11,12 +11,12 @@ const LIKE: f32 = 0.6;
 /// How many entries of the project are looked at for a suggestion.
 const LOOKED_AT: usize = 20_000;
 
-/// Returns a path relative to `cwd` when it lies in it, otherwise whole.
+/// Returns a path as it is shown, relative to `cwd` when it lies in it, otherwise whole.
 pub(super) fn shown(cwd: &Path, path: &Path) -> String {
     match path.strip_prefix(cwd) {
         Ok(inside) if inside.as_os_str().is_empty() => ".".to_owned(),
-        Ok(inside) => inside.display().to_string(),
-        Err(_) => path.display().to_string(),
+        Ok(inside) => marked(inside),
+        Err(_) => marked(path),
     }
 }
 
@@ -30,7 +30,10 @@ pub(super) fn suggestions(root: &Path, missing: &Target, most: usize) -> Vec<Pat
     let names = safe::names(parent, LOOKED_AT).unwrap_or_default();
     let lower: Vec<_> = names.iter().map(|name| name.to_lowercase()).collect();
     let known: Vec<_> = lower.iter().map(String::as_str).collect();
-    let wanted = name.to_string_lossy().to_lowercase();
+    // Who writes `\\` between names means the last of them.
+    let name = name.to_string_lossy();
+    let name = name.rsplit('\\').next().unwrap_or_default();
+    let wanted = name.to_lowercase();
     let like = similar::get_close_matches(wanted.as_str(), &known, most, LIKE);
     let beside =
         like.iter().filter_map(|like| names.get(lower.iter().position(|name| name == like)?));

@@ -246,7 +246,9 @@ impl Page<'_> {
         if self.full {
             return;
         }
-        let shown = String::from_utf8_lossy(content);
+        // The mark of the whole file is no part of its first line.
+        let bare = content.strip_prefix(text::BOM).filter(|_| self.line == 1);
+        let shown = String::from_utf8_lossy(bare.unwrap_or(content));
         if matches!(shown, Cow::Owned(_)) {
             self.foreign.get_or_insert(self.line);
         }

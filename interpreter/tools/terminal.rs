@@ -33,6 +33,10 @@ pub(super) struct Terminal {
     line: Vec<u8>,
     /// Whether a carriage return came last: what follows overwrites the line.
     returned: bool,
+    /// Whether a NUL came last.
+    nul: bool,
+    /// NULs of the line that stand behind another one: text has them between its parts, never in rows.
+    hollow: usize,
     /// Whether bytes that are not UTF-8 were replaced.
     pub(super) foreign: bool,
     /// Bytes of binary lines, which are left out.
@@ -100,7 +104,9 @@ impl Terminal {
     fn text(&mut self, text: &[u8], out: &mut dyn FnMut(&str)) {
         if mem::take(&mut self.returned) {
             self.line.clear();
+            self.hollow = 0;
         }
+        self.nul = false;
         self.line.extend_from_slice(text);
         if self.line.len() > LINE {
             self.pass_on(false, out);
@@ -115,7 +121,11 @@ impl Terminal {
                 self.pass_on(true, out);
             }
             b'\t' => self.text(b"\t", out),
-            0 => self.text(b" ", out),
+            0 => {
+                self.hollow += usize::from(self.nul);
+                self.text(b" ", out);
+                self.nul = true;
+            }
             b'\r' => self.returned = true,
             // One character back: its continuation bytes and its first byte.
             0x08 => while self.line.pop().is_some_and(|last| last & 0xc0 == 0x80) {},
@@ -129,9 +139,10 @@ impl Terminal {
             str::from_utf8(&self.line).err().filter(|fault| !ended && fault.error_len().is_none());
         let waits = cut.map(|fault| self.line.split_off(fault.valid_up_to())).unwrap_or_default();
         let line = mem::replace(&mut self.line, waits);
+        let hollow = mem::take(&mut self.hollow);
         let text = String::from_utf8_lossy(&line);
         if matches!(text, Cow::Owned(_)) {
-            if self.is_binary(&text) {
+            if self.is_binary(&text, hollow) {
                 self.binary += u64::try_from(line.len()).unwrap_or(u64::MAX);
                 return;
             }
@@ -141,8 +152,8 @@ impl Terminal {
     }
 
     /// Whether a line with bytes that are no text is binary. After one that is, the next ones need no more signs.
-    fn is_binary(&self, text: &str) -> bool {
-        let (all, foreign) = text.chars().fold((0, 0), |(all, foreign), one| {
+    fn is_binary(&self, text: &str, hollow: usize) -> bool {
+        let (all, foreign) = text.chars().fold((0, hollow), |(all, foreign), one| {
             (all + 1, foreign + usize::from(one == char::REPLACEMENT_CHARACTER))
         });
         self.binary > 0 || foreign >= BINARY.0 && foreign * BINARY.1 >= all
@@ -192,6 +203,7 @@ mod tests {
         check(b"one\ntwo\r\nthree", "one\ntwo\nthree");
         check(b"N\x08NA\x08A\n", "NA\n");
         check(b"k1=v1\0k2=v2\0", "k1=v1 k2=v2 ");
+        check(b"\xff\xfeh\0e\0l\0l\0o\0 \0y\0o\0u\0\n\0", "\u{fffd}\u{fffd}h e l l o   y o u \n ");
         check(b"\x1b[31", "");
         check(b"\x1b]never ended\nnext\n", "\nnext\n");
         check("技術\u{85}é\n".as_bytes(), "技術é\n");
@@ -205,6 +217,8 @@ mod tests {
         bytes.extend(b"\n\xff short\nafter\n");
         let (text, binary) = plain(&[&bytes]);
         assert_eq!((text.as_str(), binary), ("before\nafter\n", 4009));
+        let table = [&b"\x7fELF\xd8"[..], &[0; 40], b"c\xf0", &[0; 12], b"\nend\n"].concat();
+        assert_eq!(plain(&[&table]), ("end\n".to_owned(), 59));
     }
 
     #[test]

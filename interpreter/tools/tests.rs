@@ -1,7 +1,7 @@
 //! A project in a temporary directory and one `check` for every tool; each tool's own cases stand in its file's tests.
 
 use super::{Outcome, Readable, Toolbox};
-use crate::engine::{Grant, Place};
+use crate::engine::{Grant, Named, Place};
 use crate::outputs::Outputs;
 use crate::supervisor::tree;
 use lembas_core::permission::{Policy, judge};
@@ -11,6 +11,7 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
@@ -86,10 +87,12 @@ impl Project {
             own: Vec::new(),
         };
         let (spec, args) = (SPEC.tool(tool.name()).unwrap(), args.as_object().unwrap());
-        let call = place.call(spec, args);
+        let named = Named::of(spec, args).unwrap();
+        let call = place.call(spec, args, &named);
         let verdict = judge(&SPEC, &Policy::default(), place.world(), &call);
-        let paths = place.paths(&SPEC, spec, args, &verdict.paths);
-        Grant { stop: stop.clone(), paths, live: mpsc::unbounded_channel().0 }
+        let paths = place.paths(&SPEC, spec, args, &named, &verdict.paths);
+        let live = mpsc::unbounded_channel().0;
+        Grant { stop: stop.clone(), paths, patch: named.patch, live }
     }
 
     /// Runs a call that was judged before.
@@ -110,9 +113,23 @@ impl Project {
     }
 }
 
-/// Returns a time to sleep, like no other test's, by which a process is found.
+/// Returns a time to sleep, like no other test's, by which a process is found. None is the beginning of another.
 fn marked(seconds: &str, number: usize) -> String {
-    format!("{seconds}.{number}{}", std::process::id())
+    format!("{seconds}.{number:02}{:08}", std::process::id())
+}
+
+/// Runs a test of the module at `path` in a process of its own: what is counted there of the process is the test's.
+fn alone(path: &str, name: &str, test: impl FnOnce()) {
+    const ALONE: &str = "LEMBAS_TEST_ALONE";
+    let name = format!("{}::{name}", path.split_once("::").unwrap().1);
+    if std::env::var(ALONE).is_ok_and(|alone| alone == name) {
+        return test();
+    }
+    let mut list = Command::new(std::env::current_exe().unwrap());
+    list.args([&name, "--exact", "--nocapture", "--test-threads=1"]).env(ALONE, &name);
+    let done = list.output().unwrap();
+    let [told, errors] = [&done.stdout, &done.stderr].map(|bytes| String::from_utf8_lossy(bytes));
+    assert!(done.status.success() && told.contains("1 passed"), "{told}{errors}");
 }
 
 /// Returns whether a process has this among its arguments.

@@ -24,7 +24,7 @@ pub(super) fn below(base: &Path, depth: Option<usize>, ignored: bool) -> WalkBui
 
 /// What a walk found.
 pub(super) struct Found<T> {
-    /// What was made of its files, in no order.
+    /// What was made of its entries, in no order.
     pub(super) results: Vec<T>,
     /// How many places could not be read.
     pub(super) unreadable: usize,
@@ -33,6 +33,22 @@ pub(super) struct Found<T> {
 /// Gives every file below `base` to workers on several threads, each made by `worker`, and returns what they made of
 /// them.
 pub(super) fn files<T: Send, W: FnMut(&DirEntry) -> Option<T> + Send>(
+    base: &Path,
+    ignored: bool,
+    stop: &CancellationToken,
+    worker: impl Fn() -> W,
+) -> Found<T> {
+    entries(base, ignored, stop, || {
+        let mut work = worker();
+        move |entry: &DirEntry| match entry.file_type() {
+            Some(kind) if kind.is_file() => work(entry),
+            _ => None,
+        }
+    })
+}
+
+/// The same with everything below `base`.
+pub(super) fn entries<T: Send, W: FnMut(&DirEntry) -> Option<T> + Send>(
     base: &Path,
     ignored: bool,
     stop: &CancellationToken,
@@ -51,9 +67,7 @@ pub(super) fn files<T: Send, W: FnMut(&DirEntry) -> Option<T> + Send>(
             if stop.is_cancelled() {
                 return WalkState::Quit;
             }
-            if entry.file_type().is_some_and(|kind| kind.is_file())
-                && let Some(result) = work(&entry)
-            {
+            if let Some(result) = work(&entry) {
                 // The other end is there until all are done.
                 let _ = found.send(result);
             }

@@ -6,6 +6,7 @@ use super::{Outcome, Shared, file};
 use crate::engine::{Grant, Target};
 use crate::project::safe;
 use lembas_core::spec::{WriteArgs, WriteSay};
+use lembas_core::text;
 use serde_json::json;
 use std::fs::{File, Metadata};
 use std::io::{self, ErrorKind};
@@ -13,6 +14,9 @@ use std::io::{self, ErrorKind};
 pub(super) fn run(shared: &Shared, grant: &Grant, args: &WriteArgs) -> Result<Outcome, Outcome> {
     let target = shared.target(grant, Some(&args.path))?;
     let shown = shared.shown(&target.named);
+    if args.path.ends_with('/') {
+        return Err(shared.fails(WriteSay::Directory, &json!({"path": args.path})));
+    }
     let content = args.content.as_bytes();
     let failed = |error: io::Error| failed(shared, &shown, &error);
     let file = match safe::open(&target.real) {
@@ -61,8 +65,12 @@ fn replace(
     }
     put(shared, target, content, Some(&found)).map_err(failed)?;
     let (before, unread) = (old.as_deref().map(lines), since == Some(Since::Unread));
-    let values =
-        json!({"path": shown, "lines": lines(content), "before": before, "unread": unread});
+    let lost = |had: fn(&[u8]) -> bool| old.as_deref().is_some_and(had) && !had(content);
+    let values = json!({
+        "path": shown, "lines": lines(content), "before": before, "unread": unread,
+        "crlf": lost(has_crlf) && content.contains(&b'\n'),
+        "bom": lost(|bytes| bytes.starts_with(text::BOM)),
+    });
     Ok(shared.tells(WriteSay::Replaced, &values))
 }
 
@@ -84,6 +92,10 @@ pub(super) fn put(
     Ok(())
 }
 
+fn has_crlf(bytes: &[u8]) -> bool {
+    memchr::memmem::find(bytes, b"\r\n").is_some()
+}
+
 fn lines(bytes: &[u8]) -> usize {
-    lembas_core::text::lines(bytes).count()
+    text::lines(bytes).count()
 }

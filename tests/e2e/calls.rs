@@ -106,20 +106,6 @@ fn what_fits_runs_beside_what_does_not() {
 }
 
 #[test]
-fn calls_written_as_text_run() {
-    let written =
-        "<tool_call>\n{\"name\": \"read\", \"arguments\": {\"path\": \"a.txt\"}}\n</tool_call>";
-    check(Session {
-        files: &[("a.txt", "alpha\n")],
-        scenario: Scenario::new().reply(Reply::text(written)).reply(Reply::text("understood")),
-        argv: &["run", "--json", "go"],
-        events: &["tool_start", "tool_end", "done"],
-        results: Some(&["1\talpha"]),
-        ..Session::default()
-    });
-}
-
-#[test]
 fn names_and_ids_no_server_would_take_back() {
     let call = |name: &str, id: Option<&str>| {
         let arguments = json!({"path": "a.txt"});

@@ -5,7 +5,10 @@ use crate::support::{Home, LEMBAS};
 use lembas_scripted_server::{Dialect, Reply, Scenario, Server};
 use serde_json::{Value, json};
 use std::fs;
+use std::io::{Read, Write};
+use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
+use std::thread;
 
 /// Returns a server that lists these models and answers `ok`.
 fn server(dialect: Dialect, models: &[Value], answers: Value) -> Server {
@@ -127,6 +130,57 @@ fn a_key_is_written_as_where_it_is() {
     // What is not there now will not be there later.
     let ran = connect(&home, &[&url, "--name", "b", "--key-env", "NO_SUCH_KEY"], 2);
     assert!(ran.stderr.contains("NO_SUCH_KEY is not set"), "{}", ran.stderr);
+}
+
+/// Starts a server that lists a model to whoever has the key, for as long as the tests run, and returns its address.
+fn wants_a_key(key: &'static str) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            let (mut head, mut chunk) = (String::new(), [0; 4096]);
+            while let Ok(read @ 1..) = stream.read(&mut chunk) {
+                head.push_str(&String::from_utf8_lossy(&chunk[..read]));
+                if head.contains("\r\n\r\n") {
+                    break;
+                }
+            }
+            let (status, body) = match (head.contains(key), head.starts_with("GET /v1/models ")) {
+                (false, _) => ("401 Unauthorized", json!({"error": {"message": "no key"}})),
+                (true, false) => ("404 Not Found", json!({"error": {"message": "not here"}})),
+                (true, true) => ("200 OK", json!({"object": "list", "data": [{"id": "m"}]})),
+            };
+            let body = body.to_string();
+            let length = body.len();
+            let _ = stream.write_all(
+                format!("HTTP/1.1 {status}\r\ncontent-type: application/json\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n{body}").as_bytes(),
+            );
+        }
+    });
+    format!("http://{address}")
+}
+
+#[test]
+fn what_was_not_given_is_asked_at_a_terminal() {
+    let (url, home) = (wants_a_key("sk-of-the-box"), home(None));
+    let mut running = home.start_at_terminal("env", &["BOX_KEY=sk-of-the-box", LEMBAS, "connect"]);
+    running.answer("Address of the server: ", &url);
+    running.answer("Environment variable that holds the key: ", "BOX_KEY");
+    running.answer("Name of the connection [openai]: ", "box");
+    let ran = running.finish(crate::process::LIMIT);
+    assert_eq!((ran.code, ran.late), (Some(0), None), "{}\n{}", ran.stdout, ran.stderr);
+    assert!(ran.stdout.contains("  box/m\n"), "{}", ran.stdout);
+    assert!(!ran.stdout.contains("sk-") && !ran.stderr.contains("sk-"), "{}", ran.stderr);
+    let written = text(&home);
+    for part in ["  box:\n", &format!("base_url: {url}/v1\n"), "key: '{env:BOX_KEY}'\n"] {
+        assert!(written.contains(part), "{written}");
+    }
+    // Nothing said is the usual name, or no answer at all.
+    let mut running = home.start_at_terminal(LEMBAS, &["connect", &format!("{url}/")]);
+    running.answer("Environment variable that holds the key: ", "");
+    let ran = running.finish(crate::process::LIMIT);
+    assert!(ran.stderr.contains("it wants a key: name it with --key-env"), "{}", ran.stderr);
+    assert_eq!((ran.code, text(&home)), (Some(2), written));
 }
 
 #[test]

@@ -19,7 +19,7 @@ const PIXEL: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mN
 /// The models, by dialect.
 fn model(dialect: Dialect) -> &'static str {
     match dialect {
-        Dialect::OpenaiChat => "qwen",
+        Dialect::OpenaiChat => "anthropic/claude-opus-4.6",
         Dialect::Responses => "gpt-5.2",
         Dialect::Anthropic => "claude-opus-4-6",
         Dialect::Gemini => "gemini-3-pro",
@@ -233,6 +233,7 @@ fn what_a_provider_signed_comes_back_to_it() {
         server.requests()[2].json()
     };
     let counts = |wanted: Dialect, part: &str| sent(wanted).to_string().matches(part).count();
+    assert_eq!(counts(Dialect::OpenaiChat, "\"signature\""), 2);
     assert_eq!(counts(Dialect::Anthropic, "\"signature\""), 2);
     assert_eq!(counts(Dialect::Responses, "\"encrypted_content\""), 2);
     assert_eq!(counts(Dialect::Gemini, "skip_thought_signature_validator"), 4);

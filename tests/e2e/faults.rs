@@ -17,6 +17,9 @@ enum Then {
 
 use Then::{Again, Fails};
 
+/// The first request, and those behind the waits that the spec allows.
+const WAITS: usize = 5;
+
 /// Waits that are as short as they can be, and a silence that only a server breaks that is meant to.
 fn fast() -> [(&'static str, &'static str, Value); 2] {
     [("loop.json", "/retry/base_ms", json!(1)), ("loop.json", "/server/idle_ms", json!(1500))]
@@ -28,6 +31,28 @@ fn text() -> Step {
 
 fn error(status: u16) -> Reply {
     Reply::body(status, json!({"error": {"message": "the engine stopped", "type": "x"}}))
+}
+
+/// An error as the dialect's server writes it.
+fn own(dialect: Dialect, status: u16) -> Reply {
+    let text = "the engine stopped";
+    Reply::body(
+        status,
+        match dialect {
+            Dialect::OpenaiChat | Dialect::Responses => {
+                json!({"error": {"message": text, "type": "x", "param": null, "code": null}})
+            }
+            Dialect::Anthropic => {
+                json!({"type": "error", "error": {"type": "x", "message": text}, "request_id": "r"})
+            }
+            Dialect::Gemini => json!([{"error": {"code": status, "message": text, "status": "X"}}]),
+            Dialect::Ollama => json!({ "error": text }),
+        },
+    )
+}
+
+fn stays(reply: Reply) -> Reply {
+    Reply { repeat: true, ..reply }
 }
 
 fn after(header: &str, value: &str, reply: Reply) -> Reply {
@@ -49,17 +74,23 @@ fn inside(dialect: Dialect) -> Step {
     })
 }
 
-/// A frame that ends in the middle.
-fn truncated(dialect: Dialect) -> Reply {
+/// A frame that ends in the middle, and what stands behind it.
+fn truncated(dialect: Dialect, behind: &str) -> Reply {
     let half = match dialect {
-        Dialect::Ollama => "{\"message\":{\"role\":\"assist\n",
-        _ => "data: {\"type\":\"message_start\",\"mess\n\n",
+        Dialect::Ollama => "{\"message\":{\"role\":\"assist",
+        _ => "data: {\"type\":\"message_start\",\"mess",
     };
-    Reply { end: false, ..Reply::steps([Step::Raw(half.into())]) }
+    Reply { end: false, ..Reply::steps([Step::Raw(format!("{half}{behind}"))]) }
 }
 
 fn table(dialect: Dialect) -> Vec<(&'static str, Reply, Then)> {
     let html = Reply::body(200, json!("<html><title>Sign in</title></html>"));
+    let gateway = Reply::body(502, json!("<html><title>Bad gateway</title></html>"));
+    // A line of JSON may go on in the next one.
+    let broken = match dialect {
+        Dialect::Ollama => "the stream ended without a finish reason",
+        _ => "a frame of the stream is not JSON",
+    };
     let silent = |steps: &[Step]| Reply::steps([steps, &[Step::Stall(60_000)]].concat());
     let reset = |steps: &[Step]| Reply::steps([steps, &[Step::Cut(Cut::Reset)]].concat());
     let odd = after("content-type", "text/plain", Reply::text("at last"));
@@ -75,10 +106,18 @@ fn table(dialect: Dialect) -> Vec<(&'static str, Reply, Then)> {
             after("retry-after", "7200", error(429)),
             Fails(1, "status 429: the engine stopped"),
         ),
-        ("500", error(500), Again),
-        ("529", error(529), Again),
-        ("400", error(400), Fails(1, "status 400: the engine stopped")),
-        ("401", error(401), Fails(1, "status 401: the engine stopped")),
+        ("500", own(dialect, 500), Again),
+        ("500 that stays", stays(own(dialect, 500)), Fails(2, "status 500: the engine stopped")),
+        ("529", own(dialect, 529), Again),
+        (
+            "529 that stays",
+            stays(own(dialect, 529)),
+            Fails(WAITS, "status 529: the engine stopped"),
+        ),
+        ("400", own(dialect, 400), Fails(1, "status 400: the engine stopped")),
+        ("400 cut off", Reply::body(400, json!("{\"error\": {\"mess")), Fails(1, "status 400: ")),
+        ("401", own(dialect, 401), Fails(1, "status 401: the engine stopped")),
+        ("a gateway's page", after("content-type", "text/html", gateway), Again),
         ("an error in a 200", Reply::steps([inside(dialect)]), Again),
         ("an error behind text", Reply::steps([text(), inside(dialect)]), Fails(1, "Overloaded")),
         (
@@ -86,7 +125,17 @@ fn table(dialect: Dialect) -> Vec<(&'static str, Reply, Then)> {
             after("content-type", "text/html", html),
             Fails(1, "the server sent no stream but: <html>"),
         ),
-        ("half a frame", truncated(dialect), Again),
+        ("half a frame", truncated(dialect, "\n\n"), Again),
+        ("half of the last frame", truncated(dialect, ""), Again),
+        (
+            "half a frame behind text",
+            Reply {
+                steps: [&[text()], &truncated(dialect, "\n\n").steps[..]].concat(),
+                end: false,
+                ..Reply::default()
+            },
+            Fails(1, broken),
+        ),
         ("nothing", Reply::body(200, json!("")), Again),
         ("an odd content type", odd, Fails(0, "")),
     ]

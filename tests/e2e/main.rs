@@ -40,4 +40,6 @@ mod support;
 #[cfg(test)]
 mod tasks;
 #[cfg(test)]
+mod text_calls;
+#[cfg(test)]
 mod tls;

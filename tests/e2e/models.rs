@@ -10,16 +10,7 @@ use std::os::unix::fs::PermissionsExt;
 fn home(dialect: Dialect, models: &[Value], answers: Value, listed: &str) -> (Server, Home) {
     let answers = answers.as_object().cloned().unwrap_or_default().into_iter().collect();
     let scenario = Scenario { dialect, models: models.to_vec(), answers, ..Scenario::new() };
-    let server = Server::start(scenario).unwrap();
-    let home = Home::speaking(dialect, &server.url(), "", "");
-    let connection = format!(
-        "connections:\n  local:\n    dialect: {}\n    base_url: {}{}\n{listed}",
-        dialect.name(),
-        server.url(),
-        dialect.prefix()
-    );
-    home.configure("connections.yaml", &connection);
-    (server, home)
+    Home::listing(scenario, listed)
 }
 
 /// Runs the verb and returns what it printed as JSON: the rows without what they all have.

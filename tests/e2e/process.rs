@@ -3,6 +3,7 @@
 
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use serde_json::Value;
+use std::fs::File;
 use std::io::{Read, Write};
 use std::process::{Child, ChildStdin};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
@@ -19,6 +20,8 @@ const DRAIN: Duration = Duration::from_secs(5);
 pub(crate) struct Running {
     child: Child,
     input: Option<ChildStdin>,
+    /// The other side of the terminal it asks at, if it has one.
+    terminal: Option<File>,
     stdout: Output,
     stderr: Output,
 }
@@ -31,9 +34,26 @@ impl Running {
         Running {
             child,
             input,
+            terminal: None,
             stdout: Output::of(stdout.unwrap()),
             stderr: Output::of(stderr.unwrap()),
         }
+    }
+
+    /// Takes over a child whose output is piped, and which reads and complains at a terminal of which this is the other side.
+    pub(crate) fn at_terminal(mut child: Child, terminal: File) -> Running {
+        let stdout = Output::of(child.stdout.take().unwrap());
+        let stderr = Output::of(terminal.try_clone().unwrap());
+        Running { child, input: None, terminal: Some(terminal), stdout, stderr }
+    }
+
+    /// Waits until the program asks this at its terminal, and answers with a line.
+    pub(crate) fn answer(&mut self, question: &str, line: &str) {
+        let deadline = Instant::now() + LIMIT;
+        while !self.stderr.text().ends_with(question) {
+            assert!(self.stderr.more(deadline), "not asked {question:?}: {:?}", self.stderr.text());
+        }
+        self.terminal.as_ref().unwrap().write_all(format!("{line}\n").as_bytes()).unwrap();
     }
 
     /// Writes all of the input and closes it.

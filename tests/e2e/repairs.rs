@@ -149,6 +149,33 @@ fn tools_stay_withdrawn_and_results_go_back() {
     assert_eq!(results(&requests).len(), 2);
 }
 
+/// A template without a role for results gets them in the person's words, and calls in the model's.
+#[test]
+fn results_go_back_in_words() {
+    let refusal = no(400, "Jinja Exception: Conversation roles must alternate user/assistant/...");
+    let (ran, requests) = check(Session {
+        files: &[("a", "alpha\n")],
+        argv: &["run", "--json", "hello"],
+        scenario: Scenario {
+            replies: vec![
+                Reply::steps([Step::call("read", json!({"path": "a"}))]),
+                refusal,
+                Reply::text("done"),
+            ],
+            ..Scenario::new()
+        },
+        ..Session::default()
+    });
+    let told = ran.all("notice")[0]["text"].as_str().unwrap().to_owned();
+    assert!(told.ends_with("; asking again (results in user)"), "{told}");
+    let last = requests[2].json();
+    let messages = last["messages"].as_array().unwrap();
+    assert_eq!(messages[2]["content"], r#"I call the tool read with {"path":"a"}."#);
+    let (role, text) = (&messages[3]["role"], messages[3]["content"].as_str().unwrap());
+    assert_eq!(role, "user");
+    assert!(text.starts_with("The tool read returned:\n") && text.contains("alpha"), "{text}");
+}
+
 /// Runs the program in one home against these replies, and returns the bodies of the requests.
 fn runs(home: &Home, replies: Vec<Reply>, code: i32) -> Vec<Value> {
     let server = Server::start(Scenario { replies, ..Scenario::new() }).unwrap();

@@ -105,7 +105,7 @@ fn while_it_waits_to_try_again() {
 
 /// Returns a time to sleep, long and like no other's, by which a process is found.
 fn marked(number: u32) -> String {
-    format!("300.{number}{}", std::process::id())
+    format!("300.{number:02}{:08}", std::process::id())
 }
 
 /// Returns a call of two commands that sleep for so long.

@@ -4,6 +4,8 @@
 use crate::process::{LIMIT, Ran, Running};
 use crate::rules;
 use lembas_scripted_server::{Dialect, Request, Scenario, Server, Verdict};
+use rustix::fs::{Mode, OFlags};
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use serde_json::Value;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -34,6 +36,21 @@ impl Home {
     /// Returns such a home for any URL; `connection` are further lines of the connection, as `key: …`.
     pub(crate) fn at(url: &str, connection: &str, config: &str) -> Home {
         Home::speaking(Dialect::default(), url, connection, config)
+    }
+
+    /// Starts a server, and returns it with a home whose connection to it says these lines of its models.
+    pub(crate) fn listing(scenario: Scenario, listed: &str) -> (Server, Home) {
+        let dialect = scenario.dialect;
+        let server = Server::start(scenario).unwrap();
+        let home = Home::speaking(dialect, &server.url(), "", "");
+        let (name, url, prefix) = (dialect.name(), server.url(), dialect.prefix());
+        home.configure(
+            "connections.yaml",
+            &format!(
+                "connections:\n  local:\n    dialect: {name}\n    base_url: {url}{prefix}\n{listed}"
+            ),
+        );
+        (server, home)
     }
 
     /// Returns such a home whose connection speaks a dialect.
@@ -107,12 +124,28 @@ impl Home {
 
     /// Starts a program in the project. The environment is `PATH`, `HOME` and `LEMBAS_HOME`, nothing else.
     pub(crate) fn start(&self, program: &str, arguments: &[&str], input: Stdio) -> Running {
+        let mut command = self.command(program, arguments);
+        command.stdin(input).stdout(Stdio::piped()).stderr(Stdio::piped());
+        Running::new(command.spawn().unwrap())
+    }
+
+    /// Starts a program as `start` does, with a person before it: it reads from a terminal, and its standard error goes there.
+    pub(crate) fn start_at_terminal(&self, program: &str, arguments: &[&str]) -> Running {
+        let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+        grantpt(&ours).and_then(|()| unlockpt(&ours)).unwrap();
+        let name = ptsname(&ours, Vec::new()).unwrap();
+        let its = rustix::fs::open(name, OFlags::RDWR | OFlags::NOCTTY, Mode::empty()).unwrap();
+        let mut command = self.command(program, arguments);
+        command.stdin(its.try_clone().unwrap()).stdout(Stdio::piped()).stderr(its);
+        Running::at_terminal(command.spawn().unwrap(), ours.into())
+    }
+
+    fn command(&self, program: &str, arguments: &[&str]) -> Command {
         let mut command = Command::new(program);
         command.args(arguments).current_dir(self.project()).env_clear().process_group(0);
         command.env("PATH", std::env::var_os("PATH").unwrap_or_default());
         command.env("HOME", self.root.path().join("home")).env("LEMBAS_HOME", self.lembas());
-        command.stdin(input).stdout(Stdio::piped()).stderr(Stdio::piped());
-        Running::new(command.spawn().unwrap())
+        command
     }
 }
 

@@ -21,7 +21,7 @@ pub(super) fn emit(out: &mut String, records: &Records) {
         line(out, &format!("impl crate::spec::Record for {kind} {{"));
         line(
             out,
-            "    fn fact(&self, name: &str) -> crate::spec::Fact<'_> {\n        match name {",
+            "    fn fact(&self, name: &str) -> crate::spec::Fact<'_> {\n        match name.as_bytes() {",
         );
         for (name, fact) in facts {
             let field = format!("self.{}", snake(name));
@@ -32,7 +32,7 @@ pub(super) fn emit(out: &mut String, records: &Records) {
                 Kind::Bool => format!("Bool({field})"),
                 Kind::Json => format!("Json(&{field})"),
             };
-            line(out, &format!("            {name:?} => crate::spec::Fact::{value},"));
+            line(out, &format!("            b{name:?} => crate::spec::Fact::{value},"));
         }
         line(out, "            _ => crate::spec::Fact::Missing,\n        }\n    }\n}");
     }
@@ -40,8 +40,8 @@ pub(super) fn emit(out: &mut String, records: &Records) {
 
 fn rust_type(kind: Kind) -> &'static str {
     match kind {
-        Kind::String => "String",
-        Kind::Strings => "Vec<String>",
+        Kind::String => "compact_str::CompactString",
+        Kind::Strings => "Vec<compact_str::CompactString>",
         Kind::Number => "f64",
         Kind::Bool => "bool",
         Kind::Json => "serde_json::Value",

@@ -4,6 +4,7 @@
 pub mod acp;
 mod action;
 mod args;
+mod brief;
 mod facts;
 mod names;
 mod pack;
@@ -11,6 +12,7 @@ mod says;
 pub mod text;
 
 use crate::{files::Files, whole::Whole};
+use std::io;
 
 /// Returns the Rust source for a spec: enums of tools, modes and areas, argument and fact structs, the enum of
 /// a quirk's actions, and one trait per closed set that code must handle.
@@ -36,10 +38,13 @@ pub fn rust(whole: &Whole) -> String {
     out
 }
 
-/// Returns the Rust source of the packed spec: every file's name and text.
-pub fn pack(files: &Files, schemas: &Files) -> String {
+/// Returns the Rust source of the packed spec: every file's name and text, and what a run reads of some in their place.
+///
+/// # Errors
+/// A text that cannot be deflated; for one in memory there is none.
+pub fn pack(whole: &Whole, files: &Files, schemas: &Files) -> io::Result<String> {
     let mut out = String::new();
-    pack::emit(&mut out, "PACK", "The files of the spec this build was made from.", files);
-    pack::emit(&mut out, "SCHEMAS", "The schemas of every kind of file.", schemas);
-    out
+    pack::emit(&mut out, files, schemas)?;
+    brief::emit(&mut out, files, &whole.spec.wrappers)?;
+    Ok(out)
 }

@@ -22,12 +22,37 @@ pub struct Dialect {
     pub reply: ReplyPlaces,
     /// The server's words for why a reply ended, and ours.
     pub finish: BTreeMap<String, String>,
+    /// How texts are turned into vectors, where the wire can do that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub embeddings: Option<Embeddings>,
     /// Names of inline tags around reasoning in the text.
     #[serde(default)]
     pub think_tags: Vec<String>,
-    /// Ways in which models write a tool call as text.
+}
+
+/// How a request for vectors is written, and where they sit in its answer.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Embeddings {
+    /// The path below the connection's base address; `{model}` stands for the model's name.
+    pub path: String,
+    /// The request without its texts; `{model}` in a text of it stands for the model's name.
+    pub body: Value,
+    /// The JSON pointer of the list of texts, a field of the body.
+    pub texts: String,
+    /// What a text is in that list, where it is not itself: a value that is `{text}` stands for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub each: Option<Value>,
+    /// The JSON pointer of the list of vectors in the answer.
+    pub all: String,
+    /// The JSON pointer of the numbers in an entry of that list; an empty one: the entry is the numbers.
+    pub vector: String,
+    /// The JSON pointer of the number of the text an entry is of; without it they come in order.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub index: Option<String>,
+    /// JSON pointers of the tokens that were counted.
     #[serde(default)]
-    pub text_calls: Vec<TextCall>,
+    pub tokens: Vec<String>,
 }
 
 /// How a request is addressed.
@@ -221,8 +246,11 @@ pub struct ReplyPlaces {
     pub parts: Vec<String>,
     /// An image in a part.
     pub image: Vec<String>,
-    /// What a part carries that the provider wants back; the last step is the field's name.
+    /// What a part, or a frame, carries that the provider wants back; the last step is the field's name.
     pub carried: Vec<String>,
+    /// How a list that a frame carries comes in pieces.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub carried_pieces: Option<CarriedPieces>,
     /// How a wire that speaks of items does so; then the places of text, refusal, reasoning, calls and what is carried are
     /// those in an item, a part of it or a piece.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -239,6 +267,16 @@ pub struct ReplyPlaces {
     pub error: Vec<String>,
     /// Keys under which errors of any server keep their words.
     pub error_keys: ErrorKeys,
+}
+
+/// How a list of what the provider wants back comes in pieces, over several frames.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CarriedPieces {
+    /// Keys in which two entries must agree to be pieces of one.
+    pub same: Vec<String>,
+    /// Keys of texts that are put together; of others the last that is not null counts.
+    pub joined: Vec<String>,
 }
 
 /// How a wire speaks of items: parts of the reply that are opened, added to and ended, each by frames of its own.
@@ -399,57 +437,6 @@ pub struct ProgressPlaces {
     /// Tokens in all.
     #[serde(default)]
     pub total: Vec<String>,
-}
-
-/// One way in which models write a tool call as text.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct TextCall {
-    /// What opens the block; counts only at the start of a line.
-    pub open: String,
-    /// What closes it; absent when the block runs to the end of the reply.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub close: Option<String>,
-    /// Whether the block is the whole reply and `open` is part of it.
-    #[serde(default)]
-    pub whole: bool,
-    /// How the block is read.
-    pub read: TextForm,
-}
-
-/// How a block of text is read as calls.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub enum TextForm {
-    /// JSON objects with a name and arguments, one, several or a list.
-    Json {
-        /// Keys of the name.
-        name: Vec<String>,
-        /// Keys of the arguments.
-        arguments: Vec<String>,
-    },
-    /// A name, a separator, JSON arguments; several may follow each other.
-    Named {
-        /// What stands before the name, possibly nothing.
-        begin: String,
-        /// What stands between name and arguments.
-        separator: String,
-        /// What stands after the arguments, possibly nothing.
-        end: String,
-    },
-    /// Tags with the name in the opening tag and a tag for each parameter.
-    Tags {
-        /// The opening tag up to the name.
-        begin: String,
-        /// The closing tag.
-        end: String,
-        /// A parameter's opening tag up to its name.
-        parameter: String,
-        /// A parameter's closing tag.
-        parameter_end: String,
-        /// What ends a name.
-        name_end: String,
-    },
 }
 
 /// Reads every dialect file, in order of id.

@@ -108,8 +108,16 @@ pub struct RepairLimits {
     pub schema_keys: Vec<String>,
     /// What stands in for a message of the person's where there is none.
     pub no_user: String,
+    /// What the model is told to have said between a result and the person.
+    pub no_answer: String,
     /// What stands in for an image that is larger than the server takes.
     pub large_image: String,
+    /// What the model is told to have said where a server knows no calls; filled in with `name` and `arguments`.
+    pub call: String,
+    /// What the person says where a server knows no results of tools; filled in with `name` and `text`.
+    pub result: String,
+    /// By a repair that holds and was not enough: the one that goes further.
+    pub further: BTreeMap<String, String>,
     /// Repairs that later runs begin with.
     pub learned: Vec<String>,
 }

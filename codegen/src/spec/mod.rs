@@ -4,23 +4,28 @@
 mod case;
 mod dialect;
 mod entries;
+mod late;
 mod limits;
 mod matcher;
 mod mode;
 mod model;
+mod named;
+mod program;
 pub mod prompt;
 mod rule;
+mod rules;
 mod server;
 mod shell;
 mod tool;
 
 pub use case::{Case, CaseFile, cases};
 pub use dialect::{
-    Budget, CacheMark, CallPiece, Dialect, ErrorKeys, FrameRole, Http, ItemPlaces, ItemRole,
-    PartKeys, PieceRole, ProgressPlaces, ReplyPlaces, RequestNames, Roles, SchemaForm, StandIn,
-    TextCall, TextForm, UsagePlaces, UsualOutput,
+    Budget, CacheMark, CallPiece, CarriedPieces, Dialect, Embeddings, ErrorKeys, FrameRole, Http,
+    ItemPlaces, ItemRole, PartKeys, PieceRole, ProgressPlaces, ReplyPlaces, RequestNames, Roles,
+    SchemaForm, StandIn, UsagePlaces, UsualOutput,
 };
 pub use entries::Entries;
+pub use late::Late;
 pub use limits::{
     BashLimits, Budgets, DiscoveryLimits, EditLimits, GrepLimits, ImageLimits, Limits, ListLimits,
     PathLimits, ProjectFiles, ReadLimits, RepairLimits, Retry, RunLimits, SeenLimits, ServerLimits,
@@ -28,12 +33,17 @@ pub use limits::{
 };
 pub use matcher::{Fold, Matcher};
 pub use mode::{MODES, Mode, ModeRow};
+pub use named::{Index, Name, Named};
+pub use program::{
+    Action as FileAction, Effect, Given, Language, Operands, Program, Script, Which,
+};
 pub use prompt::Prompts;
-pub use rule::{DEFAULTS, DefaultRule, HARDLINE, Judged, Rule};
+pub use rule::{DEFAULTS, DefaultRule, Examples, HARDLINE, Judged, QUIRKS, Rule};
+pub use rules::{Grouped, Rules};
 pub use server::{ModelPlace, ModelPlaces, Server, ServerAsk, Speaks};
 pub use shell::{
-    Action as FileAction, Arity, Effect, Folding, Given, Input, Keyed, Language, Operands, Options,
-    Program, Runs, Says, Script, ShellLimits, Which, Wrapper, Wrappers,
+    Arity, Folding, Input, Keyed, Options, Outline, Runs, Says, ShellLimits, WRAPPERS, Wrapper,
+    Wrappers,
 };
 pub use tool::{Class, Offered, Permission, Tool};
 
@@ -74,37 +84,50 @@ pub struct Spec {
     /// `VERSION`, such as `1.1.0`.
     pub version: String,
     /// `facts.json`: what rules can ask.
-    pub records: Records,
+    pub records: Late<Records>,
     /// `loop.json`: every number the loop and the tools are held to.
     pub limits: Limits,
     /// `permission/hardline.json`: the floor.
-    pub hardline: Vec<Rule>,
+    pub hardline: Late<Rules<Rule>>,
     /// `quirks.json`: behaviour of real servers.
-    pub quirks: Vec<Rule>,
+    pub quirks: Late<Vec<Rule>>,
     /// `permission/modes.json`, strictest first.
     pub modes: Vec<Mode>,
     /// The id of the mode a session starts in when nothing else is said.
     pub default_mode: String,
     /// `permission/defaults.json`, in file order.
-    pub defaults: Vec<DefaultRule>,
+    pub defaults: Late<Rules<DefaultRule>>,
     /// `prompts/`: every text, and the order they are put in.
-    pub prompts: Prompts,
+    pub prompts: Late<Prompts>,
     /// `permission/arity.json`: what "always" stores.
-    pub arity: Arity,
+    pub arity: Late<Arity>,
     /// `permission/wrappers.json`: how programs read their arguments.
-    pub wrappers: Wrappers,
+    pub wrappers: Late<Wrappers>,
     /// `tools/*.json`, by id.
     pub tools: Vec<Tool>,
     /// `dialects/*.json`, by id.
     pub dialects: Vec<Dialect>,
     /// `servers.json`: the kinds of model server, those asked first in front.
-    pub servers: Vec<Server>,
+    pub servers: Late<Vec<Server>>,
     files: Files,
+}
+
+/// Reads a part: at once where what is read is checked, otherwise when it is first asked for.
+fn part<T: Send + 'static>(
+    reader: &mut Reader<'_>,
+    records: &Late<Records>,
+    read: fn(&mut Reader<'_>, &Late<Records>) -> T,
+) -> Late<T> {
+    if reader.checks() {
+        return Late::now(read(reader, records));
+    }
+    let (files, records) = (reader.files.clone(), records.clone());
+    Late::new(move || read(&mut Reader::new(&files, None), &records))
 }
 
 impl Spec {
     /// Reads a spec. `schemas` holds `<kind>.schema.json` for every kind of file; `None` trusts the files, as
-    /// those packed at build are.
+    /// those packed at build are: most of them are then read when they are first asked for.
     ///
     /// # Errors
     /// Everything that is wrong, in the order of file and line.
@@ -125,31 +148,53 @@ impl Spec {
                 "the file is missing or empty; it holds the spec's version",
             ));
         }
-        let records: Records = reader.typed("facts.json", "facts").unwrap_or_default();
+        let records = part(reader, &Late::default(), |reader, _| {
+            reader.typed("facts.json", "facts").unwrap_or_default()
+        });
         let tools = tool::tools(reader);
-        prompt::descriptions(reader, &tools, &records);
-        model::check(reader);
+        if reader.checks() {
+            prompt::descriptions(reader, &tools, &records);
+            model::check(reader);
+        }
         let (modes, default_mode) = mode::modes(reader, &records);
-        let defaults = rule::defaults(reader, &records);
-        tool::references(reader, &tools, &modes, &defaults);
+        let defaults = part(reader, &records, rule::defaults);
+        if reader.checks() {
+            tool::references(reader, &tools, &modes, &defaults);
+        }
         let dialects = dialect::dialects(reader);
-        let servers = server::servers(reader, &dialects);
+        let servers = part(reader, &records, |reader, _| server::servers(reader));
         Spec {
             limits: reader.typed("loop.json", "loop").unwrap_or_default(),
-            hardline: rule::rules(reader, HARDLINE, &records),
-            quirks: rule::rules(reader, "quirks.json", &records),
+            hardline: part(reader, &records, |reader, records| {
+                rule::rules(reader, HARDLINE, records).into()
+            }),
+            quirks: part(reader, &records, |reader, records| rule::rules(reader, QUIRKS, records)),
             modes,
             default_mode,
             defaults,
-            arity: reader.typed("permission/arity.json", "arity").unwrap_or_default(),
-            wrappers: shell::wrappers(reader),
-            prompts: prompt::prompts(reader, &records),
+            arity: part(reader, &records, |reader, _| {
+                reader.typed("permission/arity.json", "arity").unwrap_or_default()
+            }),
+            wrappers: part(reader, &records, |reader, _| shell::wrappers(reader)),
+            prompts: part(reader, &records, |reader, records| prompt::prompts(reader, records)),
             tools,
             dialects,
             servers,
             files: reader.files.clone(),
             version,
             records,
+        }
+    }
+
+    /// Returns what reads the parts that every call is judged by, for a thread that has nothing else to do: whoever judges
+    /// first would wait for it. Programs and the conditions of single tools are left to the calls that ask for them.
+    pub fn judging(&self) -> impl FnOnce() + Send + 'static {
+        let (wrappers, hardline) = (self.wrappers.clone(), self.hardline.clone());
+        let (defaults, arity) = (self.defaults.clone(), self.arity.clone());
+        move || {
+            let (_, _): (&Wrappers, &Arity) = (&wrappers, &arity);
+            let _: &Rules<DefaultRule> = &defaults;
+            hardline.prepare();
         }
     }
 

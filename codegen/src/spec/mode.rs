@@ -1,12 +1,16 @@
 //! `permission/modes.json`: what each mode decides before the rules' own verdict stands.
 
-use super::{Decision, rule::Examples};
+use super::{
+    Decision, Late,
+    rule::{self, Examples, Scope},
+};
 use crate::{
     reader::{Reader, Records},
     when::{Sets, When},
 };
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::value::RawValue;
+use std::sync::Arc;
 
 /// Where the modes stand.
 pub const MODES: &str = "permission/modes.json";
@@ -28,15 +32,13 @@ pub struct Mode {
 #[derive(Debug, Clone)]
 pub struct ModeRow {
     /// A condition over `call` facts.
-    pub when: When,
+    pub when: Late<When>,
     /// What it decides.
     pub then: Decision,
     /// What the model is told when the row denies.
     pub say: String,
-    /// Examples it must decide.
-    pub hit: Vec<Value>,
-    /// Examples it must not decide.
-    pub miss: Vec<Value>,
+    /// What it must decide and must not.
+    pub examples: Late<Examples>,
     /// Its JSON pointer in `permission/modes.json`.
     pub pointer: String,
 }
@@ -59,18 +61,22 @@ struct RawMode {
 
 #[derive(Deserialize)]
 struct RawRow {
-    when: Value,
+    when: Box<RawValue>,
     then: Decision,
     #[serde(default)]
     say: String,
-    #[serde(default)]
-    examples: Examples,
+    examples: Option<Box<RawValue>>,
 }
 
 /// Reads the modes in file order, strictest first, and the id of the default one.
-pub(super) fn modes(reader: &mut Reader<'_>, records: &Records) -> (Vec<Mode>, String) {
+pub(super) fn modes(reader: &mut Reader<'_>, records: &Late<Records>) -> (Vec<Mode>, String) {
     let Some(file) = reader.typed::<ModeFile>(MODES, "modes") else { return Default::default() };
-    let Some(facts) = reader.facts(records, "call", MODES, "") else { return Default::default() };
+    const ABOUT: &str = "call";
+    if reader.checks() && reader.facts(records, ABOUT, MODES, "").is_none() {
+        return Default::default();
+    }
+    let sets = Arc::new(file.sets);
+    let scope = Scope { file: MODES, records, about: ABOUT, sets: &sets };
     if file.modes.iter().all(|mode| mode.id != file.default) {
         reader.problem(
             MODES,
@@ -87,9 +93,10 @@ pub(super) fn modes(reader: &mut Reader<'_>, records: &Records) -> (Vec<Mode>, S
         let mut decide = Vec::new();
         for (j, row) in raw.decide.into_iter().enumerate() {
             let pointer = format!("/modes/{i}/decide/{j}");
-            let when = reader.when(MODES, &format!("{pointer}/when"), &row.when, facts, &file.sets);
-            let RawRow { then, say, examples: Examples { hit, miss }, .. } = row;
-            decide.extend(when.map(|when| ModeRow { when, then, say, hit, miss, pointer }));
+            let when = rule::when(reader, &format!("{pointer}/when"), Some(&row.when), scope);
+            let RawRow { then, say, examples, .. } = row;
+            let examples = Examples::late(examples);
+            decide.extend(when.map(|when| ModeRow { when, then, say, examples, pointer }));
         }
         modes.push(Mode { id: raw.id, prompt: raw.prompt, about: raw.about, decide });
     }

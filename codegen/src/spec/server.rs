@@ -1,6 +1,5 @@
 //! The shape of `harness/servers.json`: the kinds of model server, and where each says which models it has.
 
-use super::Dialect;
 use crate::{reader::Reader, when::Pattern};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -73,6 +72,10 @@ pub struct ModelPlaces {
     pub embeds: Vec<ModelPlace>,
     /// The efforts it takes, a list of words.
     pub efforts: Vec<ModelPlace>,
+    /// The ways in which it writes tool calls as text, a list of names of quirks about `template`.
+    pub text_calls: Vec<ModelPlace>,
+    /// Its chat template, which those quirks are asked about.
+    pub template: Vec<ModelPlace>,
 }
 
 /// A place in an answer, and how it is read.
@@ -109,11 +112,11 @@ struct File {
     servers: Vec<Server>,
 }
 
-/// Reads the kinds of server; `dialects` are the ids there are.
-pub(super) fn servers(reader: &mut Reader<'_>, dialects: &[Dialect]) -> Vec<Server> {
+/// Reads the kinds of server.
+pub(super) fn servers(reader: &mut Reader<'_>) -> Vec<Server> {
     let file: File = reader.typed(NAME, "servers").unwrap_or_default();
     if reader.checks() {
-        let dialects: Vec<&str> = dialects.iter().map(|dialect| dialect.id.as_str()).collect();
+        let dialects = reader.files.stems("dialects", "json");
         for (i, server) in file.servers.iter().enumerate() {
             check(reader, i, server, &dialects);
         }
@@ -121,9 +124,9 @@ pub(super) fn servers(reader: &mut Reader<'_>, dialects: &[Dialect]) -> Vec<Serv
     file.servers
 }
 
-fn check(reader: &mut Reader<'_>, i: usize, server: &Server, dialects: &[&str]) {
+fn check(reader: &mut Reader<'_>, i: usize, server: &Server, dialects: &[String]) {
     for (j, Speaks { dialect, .. }) in server.speaks.iter().enumerate() {
-        if !dialects.contains(&dialect.as_str()) {
+        if !dialects.contains(dialect) {
             let message = format!("no dialect {dialect:?}; there are: {}", dialects.join(", "));
             reader.problem(NAME, &format!("/servers/{i}/speaks/{j}/dialect"), message);
         }

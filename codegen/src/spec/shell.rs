@@ -2,9 +2,11 @@
 //! (`permission/wrappers.json`), and how many words say what a command does (`permission/arity.json`).
 
 use super::Entries;
+use super::named::{Index, Named};
+use super::program::Program;
 use crate::reader::Reader;
-use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, HashMap};
+use serde::{Deserialize, Deserializer, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// `"shell"` in `loop.json`: how much of a command line is read. Beyond a limit it counts as not seen.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -74,18 +76,24 @@ pub struct Arity {
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Wrappers {
-    /// Programs that run what their arguments say.
-    pub wrappers: Vec<Wrapper>,
-    /// How programs read their arguments, by name or by name and verb (`git diff`).
-    pub programs: BTreeMap<String, Program>,
+    /// Programs that run what their arguments say, by the first word of their names.
+    #[serde(deserialize_with = "wrapping")]
+    pub wrappers: Named<Wrapper>,
+    /// How programs read their arguments, by name or by name and verb (`git diff`), and by their other names.
+    #[serde(deserialize_with = "programs")]
+    pub programs: Named<Program>,
     /// Programs that print what their words say: `echo x | sh` and `$(echo x)` run `x`.
     pub speakers: BTreeMap<String, Says>,
     /// Programs that pass their input on, if they name no file to read: `echo x | cat | sh` runs `x`.
     pub passers: Vec<String>,
+    /// Programs that print their input as it is, if they have no arguments.
+    pub printers: Vec<String>,
     /// Names of a program's own input: `sh /dev/stdin`.
     pub stdin: Vec<String>,
     /// Builtins that read lines into the variables their operands name.
     pub takers: Vec<String>,
+    /// Variables whose value programs run as a shell text; written rules count against it.
+    pub variables: Vec<String>,
     /// What stands where a program would and is none: conditions and jumps. A rule that asks about everything is not
     /// about them.
     pub grammar: Vec<String>,
@@ -101,76 +109,88 @@ pub struct Wrappers {
     /// Sentences about a verdict, by reason; `{{ of }}` is the command or path, `{{ rule }}`, `{{ from }}` and
     /// `{{ then }}` say which rule said what.
     pub says: BTreeMap<String, String>,
-    /// Positions in `wrappers` by the first word of their names, and of those with a `*` in it.
-    #[serde(skip)]
-    starts: HashMap<String, Vec<usize>>,
-    #[serde(skip)]
-    patterns: Vec<usize>,
-    /// Keys of `programs` by their other names, and other names with a `*`.
-    #[serde(skip)]
-    also: HashMap<String, String>,
-    #[serde(skip)]
-    also_patterns: Vec<(String, String)>,
+}
+
+/// Where entries of `permission/wrappers.json` stand in it.
+#[derive(Debug, Clone, Default)]
+pub struct Outline {
+    /// Those of `wrappers`.
+    pub wrappers: Index,
+    /// Those of `programs`.
+    pub programs: Index,
 }
 
 impl Wrappers {
-    /// Returns the wrappers that a command whose program is `name` may be, with those that have a `*`.
+    /// Returns the wrappers that a command whose program is `name` may be, those called by a pattern too.
     pub fn starting(&self, name: &str) -> impl Iterator<Item = &Wrapper> {
-        let named = self.starts.get(name).map(Vec::as_slice).unwrap_or_default();
-        named.iter().chain(&self.patterns).filter_map(|index| self.wrappers.get(*index))
+        let patterns = self.wrappers.patterns().filter(|(pattern, _)| fits(pattern, name));
+        let patterns = patterns.filter_map(|(_, entry)| self.wrappers.entry(entry));
+        self.wrappers.called(name).chain(patterns)
     }
 
     /// Returns how a program, or a program with its verbs, reads its arguments.
     pub fn program(&self, name: &str) -> Option<&Program> {
-        let fits = |pattern: &str| {
-            let (front, back) = pattern.split_once('*').unwrap_or((pattern, ""));
-            name.strip_prefix(front).is_some_and(|rest| rest.ends_with(back))
-        };
-        self.programs.get(name).or_else(|| {
-            let pattern = || self.also_patterns.iter().find(|(pattern, _)| fits(pattern));
-            let key = self.also.get(name).or_else(|| pattern().map(|(_, key)| key))?;
-            self.programs.get(key)
+        self.programs.called(name).next().or_else(|| {
+            let (_, entry) = self.programs.patterns().find(|(pattern, _)| fits(pattern, name))?;
+            self.programs.entry(entry)
         })
     }
 
     /// Returns the names of all programs the spec says something of, verbs and patterns left out.
     pub fn names(&self) -> impl Iterator<Item = &str> {
-        let wrapped = self.starts.keys();
-        let known = self.programs.keys().chain(self.also.keys());
-        wrapped.chain(known).map(String::as_str).filter(|name| !name.contains([' ', '*']))
-    }
-
-    /// Makes the look-ups above quick.
-    fn indexed(mut self) -> Wrappers {
-        for (index, wrapper) in self.wrappers.iter().enumerate() {
-            for name in &wrapper.programs {
-                let first = name.split(' ').next().unwrap_or_default();
-                let list = match first.contains('*') {
-                    true => &mut self.patterns,
-                    false => self.starts.entry(first.to_string()).or_default(),
-                };
-                if list.last() != Some(&index) {
-                    list.push(index);
-                }
-            }
-        }
-        for (key, program) in &self.programs {
-            for also in &program.also {
-                if also.contains('*') {
-                    self.also_patterns.push((also.clone(), key.clone()));
-                } else {
-                    self.also.insert(also.clone(), key.clone());
-                }
-            }
-        }
-        self
+        self.wrappers.names().chain(self.programs.names()).filter(|name| !name.contains(' '))
     }
 }
 
-/// Reads `permission/wrappers.json`.
+/// Returns whether a name with a `*` in it may be `name`.
+fn fits(pattern: &str, name: &str) -> bool {
+    // Most are told by their first sign.
+    if pattern.bytes().next() != name.bytes().next() && !pattern.starts_with('*') {
+        return false;
+    }
+    let (front, back) = pattern.split_once('*').unwrap_or_default();
+    name.strip_prefix(front).is_some_and(|rest| rest.ends_with(back))
+}
+
+/// Reads wrappers and indexes them by the first words of their names.
+fn wrapping<'de, D: Deserializer<'de>>(from: D) -> Result<Named<Wrapper>, D::Error> {
+    let list = Vec::<Wrapper>::deserialize(from)?;
+    let first = |name: &str| name.split(' ').next().unwrap_or_default().to_string();
+    let of = |(entry, wrapper): (usize, &Wrapper)| {
+        wrapper.programs.iter().map(move |name| (entry, first(name))).collect::<Vec<_>>()
+    };
+    let named: BTreeSet<(usize, String)> = list.iter().enumerate().flat_map(of).collect();
+    let index = Index::of(named.iter().map(|(entry, name)| (name.as_str(), *entry)));
+    Ok(Named::read(index, list))
+}
+
+/// Reads programs and indexes them by their names; a name of its own beats another's other name.
+fn programs<'de, D: Deserializer<'de>>(from: D) -> Result<Named<Program>, D::Error> {
+    let map = BTreeMap::<String, Program>::deserialize(from)?;
+    let also = |(entry, program): (usize, &Program)| {
+        program.also.iter().map(move |also| (also.clone(), entry)).collect::<Vec<_>>()
+    };
+    let also: Vec<(String, usize)> = map.values().enumerate().flat_map(also).collect();
+    let keys = map.keys().enumerate().map(|(entry, key)| (key.clone(), entry));
+    let (patterns, plain): (Vec<_>, Vec<_>) =
+        also.into_iter().partition(|(name, _)| name.contains('*'));
+    let plain: BTreeMap<String, usize> = plain.into_iter().chain(keys).collect();
+    let named = plain.iter().chain(patterns.iter().map(|(name, entry)| (name, entry)));
+    let index = Index::of(named.map(|(name, entry)| (name.as_str(), *entry)));
+    Ok(Named::read(index, map.into_values()))
+}
+
+/// Where `permission/wrappers.json` stands.
+pub const WRAPPERS: &str = "permission/wrappers.json";
+
+/// Reads `permission/wrappers.json`; of the packed spec the wrappers and programs when they are asked for.
 pub(super) fn wrappers(reader: &mut Reader<'_>) -> Wrappers {
-    let read: Option<Wrappers> = reader.typed("permission/wrappers.json", "wrappers");
-    read.unwrap_or_default().indexed()
+    let mut read: Wrappers = reader.typed(WRAPPERS, "wrappers").unwrap_or_default();
+    if let (Some((_, text)), Some(outline)) = (reader.brief(WRAPPERS), reader.files.outline()) {
+        read.wrappers = Named::late(text, &outline.wrappers);
+        read.programs = Named::late(text, &outline.programs);
+    }
+    read
 }
 
 /// What file systems that do not tell cases apart overlook in a name besides its case.
@@ -204,6 +224,8 @@ pub struct Options {
     pub single_dash: bool,
     /// Options end at the first operand.
     pub stop: bool,
+    /// The first word is a bundle of letters without a dash, too; their values are the next words (`tar cf a.tar b`).
+    pub bundle: bool,
 }
 
 /// A program that runs what its arguments say.
@@ -229,6 +251,8 @@ pub struct Wrapper {
     pub directory: Vec<String>,
     /// `NAME=value` operands in front of the command go into its environment.
     pub assigns: bool,
+    /// Its own arguments name no files.
+    pub no_files: bool,
     /// So many operands come before the command.
     pub skip: usize,
     /// Its options may stand behind those operands, too.
@@ -296,6 +320,8 @@ pub struct Keyed {
     pub marked: Vec<String>,
     /// The mark in front of a text that is run.
     pub mark: String,
+    /// Marks in front of a value without a key, of which the rest is run.
+    pub marks: Vec<String>,
 }
 
 /// What a program prints.
@@ -329,165 +355,4 @@ pub enum Input {
     Text,
     /// Adds its words to the command.
     Words,
-}
-
-/// How a program reads its arguments.
-#[derive(Debug, Clone, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Program {
-    /// Other names that read their arguments alike; `*` stands for anything.
-    pub also: Vec<String>,
-    /// How its options are spelled.
-    pub options: Options,
-    /// Options that run, write or delete something.
-    pub risky: Vec<String>,
-    /// Options not named here count as risky.
-    pub strict: bool,
-    /// The first operand is a verb: what follows is looked up under both words.
-    pub verbs: bool,
-    /// Every operand is a verb of its own: `make a b` is `make a` and `make b`.
-    pub targets: bool,
-    /// What its operands are.
-    pub operands: Operands,
-    /// Options in whose presence the first operand is no pattern.
-    pub unless: Vec<String>,
-    /// More operands than this count as risky.
-    pub max: Option<usize>,
-    /// Options whose value is a file it reads.
-    pub file: Vec<String>,
-    /// Options whose value is a file it writes; risky too.
-    pub out: Vec<String>,
-    /// What it does to files.
-    pub effects: Vec<Effect>,
-    /// The first dashed word is a signal, later `-1` is an operand.
-    pub signal: bool,
-    /// The script it runs, if its arguments hold one.
-    pub script: Option<Script>,
-    /// When it prints names of files below its operands.
-    pub names: Option<Given>,
-    /// When it prints lines of its input as they are, if it has no files of its own.
-    pub filters: Option<Given>,
-}
-
-/// A script in a program's arguments: the first operand of a program whose operands start with a pattern, or values.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Script {
-    /// The language it is read in.
-    pub language: Language,
-    /// Options whose value is a part of it.
-    #[serde(default)]
-    pub options: Vec<String>,
-    /// Names that stand for no file when it writes to them.
-    #[serde(default)]
-    pub streams: Vec<String>,
-}
-
-/// Languages of scripts that are read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Language {
-    /// Commands of a stream editor.
-    Sed,
-    /// Patterns and actions over records.
-    Awk,
-    /// A filter over JSON.
-    Jq,
-}
-
-/// Options that something depends on.
-#[derive(Debug, Clone, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Given {
-    /// Only with one of these.
-    #[serde(rename = "if")]
-    pub only: Vec<String>,
-    /// Not with any of these.
-    pub unless: Vec<String>,
-}
-
-/// What the operands of a program are.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Operands {
-    /// Files.
-    #[default]
-    Files,
-    /// No files.
-    Text,
-    /// First something that is no file, then files.
-    Pattern,
-}
-
-/// Something a program does to the files its operands name.
-#[derive(Debug, Clone, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Effect {
-    /// What is done.
-    #[serde(rename = "do")]
-    pub action: Action,
-    /// To which operands.
-    pub to: Which,
-    /// Options whose value is the directory that operands go below.
-    pub into: Vec<String>,
-    /// Operands `key=file` that name the file.
-    pub keys: Vec<String>,
-    /// Only with one of these options.
-    #[serde(rename = "if")]
-    pub only: Vec<String>,
-    /// Not with any of these options.
-    pub unless: Vec<String>,
-    /// Options behind those of `if` come too late to stand against it (`find -delete -name x`).
-    pub ordered: bool,
-    /// Only with one of these operands.
-    pub operand: Vec<String>,
-}
-
-/// What is done to a file.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Action {
-    /// It is read or listed.
-    #[default]
-    Read,
-    /// Its content is written.
-    Write,
-    /// It is deleted.
-    Delete,
-    /// It is deleted with everything below it.
-    Wipe,
-    /// The modes or owners of everything below it are changed.
-    Alter,
-}
-
-impl Action {
-    /// Returns the name rules use.
-    pub fn name(self) -> &'static str {
-        match self {
-            Action::Read => "read",
-            Action::Write => "write",
-            Action::Delete => "delete",
-            Action::Wipe => "wipe",
-            Action::Alter => "alter",
-        }
-    }
-}
-
-/// Which operands an effect is about.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Which {
-    /// All.
-    #[default]
-    All,
-    /// The first.
-    First,
-    /// All but the first.
-    Rest,
-    /// The last, and what the others are called below it.
-    Last,
-    /// All but the last, which they go to; all if an option says where.
-    Sources,
-    /// None: only the keys.
-    None,
 }

@@ -1,10 +1,7 @@
 //! `tools/<id>.json`: what a tool is called, what the model is told of it and what its arguments mean.
 
 use super::{DefaultRule, Matcher, Mode, mode, rule};
-use crate::{
-    reader::{JsonFile, Reader},
-    template,
-};
+use crate::{reader::Reader, template};
 use serde::Deserialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -130,10 +127,11 @@ pub(super) fn tools(reader: &mut Reader<'_>) -> Vec<Tool> {
     let mut tools: Vec<Tool> = Vec::new();
     for id in reader.files.stems("tools", "json") {
         let file = format!("tools/{id}.json");
-        let Some(JsonFile { json, .. }) = reader.json(&file, "tool") else { continue };
-        let judged = judged(&json["permission"]);
-        let Some(tool) = reader.shaped::<Tool>(&file, "", json) else { continue };
+        let Some(tool) = reader.typed::<Tool>(&file, "tool") else { continue };
         if reader.checks() {
+            let text = reader.files.text(&file).unwrap_or_default();
+            let json: Value = serde_json::from_str(text).unwrap_or_default();
+            let judged = judged(&json["permission"]);
             check(reader, &file, &tool, &tools);
             if !judged && matches!(tool.class, Class::Read | Class::Write) {
                 let message = format!(

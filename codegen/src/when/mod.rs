@@ -15,8 +15,9 @@ mod test;
 
 pub use pattern::Pattern;
 pub use read::{Sets, Wrong};
-pub use test::Test;
+pub use test::{Test, Texts};
 
+use compact_str::CompactString;
 use serde::Deserialize;
 use serde_json::Value;
 use std::{borrow::Cow, collections::BTreeMap};
@@ -57,7 +58,7 @@ pub enum Fact<'a> {
     /// A text.
     Text(&'a str),
     /// A list of texts.
-    Texts(&'a [String]),
+    Texts(&'a [CompactString]),
     /// A number.
     Number(f64),
     /// True or false.
@@ -112,22 +113,45 @@ pub enum When {
     },
 }
 
+impl Default for When {
+    /// Returns one that never holds.
+    fn default() -> When {
+        When::Any(Vec::new())
+    }
+}
+
 impl When {
     /// Returns whether the condition holds for `record`.
     pub fn holds(&self, record: &dyn Record) -> bool {
         match self {
-            When::All(all) => all.iter().all(|each| each.holds(record)),
-            When::Any(any) => any.iter().any(|each| each.holds(record)),
+            When::All(all) => all.iter().all(|each| each.part(record)),
+            When::Any(any) => any.iter().any(|each| each.part(record)),
             When::Not(inner) => !inner.holds(record),
-            When::Fact { name, pointer, test } => {
-                let fact = match record.fact(name) {
-                    Fact::Json(json) if !pointer.is_empty() => {
-                        json.pointer(pointer).map_or(Fact::Missing, Fact::Json)
-                    }
-                    fact => fact,
-                };
-                test.passes(fact)
+            When::Fact { name, pointer, test } => test_of(record, name, pointer, test),
+        }
+    }
+
+    /// The same for a part of a condition, most of which are tests of a fact.
+    #[inline]
+    fn part(&self, record: &dyn Record) -> bool {
+        match self {
+            When::Fact { name, pointer, test } => test_of(record, name, pointer, test),
+            other => other.holds(record),
+        }
+    }
+
+    /// Returns the texts one of which the fact has to be for the condition to hold; `None` if it may hold with others.
+    pub fn needs(&self, name: &str) -> Option<Vec<&str>> {
+        match self {
+            When::All(list) => list.iter().find_map(|each| each.needs(name)),
+            When::Any(list) => {
+                let each: Option<Vec<_>> = list.iter().map(|each| each.needs(name)).collect();
+                Some(each?.concat())
             }
+            When::Fact { name: of, pointer, test: Test::Is(texts) } => {
+                (of == name && pointer.is_empty()).then(|| texts.iter().collect())
+            }
+            When::Not(_) | When::Fact { .. } => None,
         }
     }
 
@@ -138,6 +162,16 @@ impl When {
             When::Not(inner) => inner.facts(see),
             When::Fact { name, .. } => see(name),
         }
+    }
+}
+
+#[inline]
+fn test_of(record: &dyn Record, name: &str, pointer: &str, test: &Test) -> bool {
+    match record.fact(name) {
+        Fact::Json(json) if !pointer.is_empty() => {
+            test.passes(json.pointer(pointer).map_or(Fact::Missing, Fact::Json))
+        }
+        fact => test.passes(fact),
     }
 }
 
@@ -158,6 +192,9 @@ mod tests {
         let sets = Sets::from([("roots".to_string(), vec!["/".to_string(), "~".to_string()])]);
         let read = When::read(&when, &types(), &sets, "/when").unwrap();
         assert_eq!(read.holds(&record), holds, "{when} on {record}");
+        let program = record["program"].as_str();
+        let needs = read.needs("program").filter(|_| holds);
+        assert!(needs.is_none_or(|texts| program.is_some_and(|text| texts.contains(&text))));
     }
 
     #[test]

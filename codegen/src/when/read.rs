@@ -1,6 +1,6 @@
 //! Reads a condition from JSON and checks it against the facts it is about.
 
-use super::{FactTypes, Kind, Pattern, Test, When, pattern::Globs};
+use super::{FactTypes, Kind, Pattern, Test, When, pattern::Globs, test::Texts};
 use crate::place::escape;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -131,6 +131,10 @@ impl Reader<'_> {
         }
         match list.iter().find(|value| !fits(value)) {
             Some(value) => Err((at.into(), format!("{value} is no {}", word(kind)))),
+            None if list.iter().all(Value::is_string) => {
+                let texts = list.iter().filter_map(Value::as_str).map(String::from);
+                Ok(Test::Is(Texts::new(texts)))
+            }
             None => Ok(Test::OneOf(list)),
         }
     }

@@ -2,10 +2,13 @@
 
 use super::{Fact, Pattern, pattern::Globs};
 use serde_json::Value;
+use std::cmp::Ordering;
 
 /// A test of a fact's value. A value of another type fails every test.
 #[derive(Debug, Clone)]
 pub enum Test {
+    /// It is one of these texts.
+    Is(Texts),
     /// It equals one of these.
     OneOf(Vec<Value>),
     /// It starts with one of these.
@@ -32,20 +35,55 @@ pub enum Test {
     Every(Box<Test>),
 }
 
+/// Texts in an order in which one is found quickly: lists of programs are long, and are asked for each command.
+#[derive(Debug, Clone)]
+pub struct Texts {
+    list: Vec<Box<str>>,
+    /// A bit for each length and first byte there is, so that most others need no search.
+    starts: u64,
+}
+
+impl Texts {
+    pub(super) fn new(texts: impl Iterator<Item = String>) -> Texts {
+        let mut texts: Vec<Box<str>> = texts.map(String::into_boxed_str).collect();
+        texts.sort_unstable_by(|one, other| order(one, other));
+        let starts = texts.iter().map(|text| start(text)).fold(0, |starts, start| starts | start);
+        Texts { list: texts, starts }
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = &str> {
+        self.list.iter().map(|text| &**text)
+    }
+
+    fn has(&self, text: &str) -> bool {
+        self.starts & start(text) != 0
+            && self.list.binary_search_by(|each| order(each, text)).is_ok()
+    }
+}
+
+#[inline]
+fn start(text: &str) -> u64 {
+    let first = text.bytes().next().unwrap_or_default();
+    1 << ((usize::from(first) * 5 + text.len()) % 64)
+}
+
+fn order(one: &str, other: &str) -> Ordering {
+    one.len().cmp(&other.len()).then_with(|| one.cmp(other))
+}
+
 impl Test {
     /// Returns whether `fact` passes.
     pub fn passes(&self, fact: Fact<'_>) -> bool {
         match self {
             Test::Exists(wanted) => exists(fact) == *wanted,
+            Test::Is(list) => text(fact).is_some_and(|text| list.has(text)),
             Test::OneOf(list) => list.iter().any(|each| equals(fact, each)),
             Test::StartsWith(list) => texts(fact, list, |text, part| text.starts_with(part)),
             Test::EndsWith(list) => texts(fact, list, |text, part| text.ends_with(part)),
             Test::Contains(list) => texts(fact, list, |text, part| text.contains(part)),
             Test::Under(list) => texts(fact, list, under),
             Test::Glob(globs) => text(fact).is_some_and(|path| globs.hit(path)),
-            Test::Matches(pattern) => fact
-                .written()
-                .is_some_and(|text| pattern.regex().is_some_and(|r| r.is_match(&text))),
+            Test::Matches(pattern) => fact.written().is_some_and(|text| pattern.hit(&text)),
             Test::Above(limit) => number(fact).is_some_and(|n| n > *limit),
             Test::Below(limit) => number(fact).is_some_and(|n| n < *limit),
             Test::Any(test) => match fact {

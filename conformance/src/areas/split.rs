@@ -15,7 +15,7 @@ pub(crate) fn answer(spec: &Spec, input: &Value) -> Result<Value, String> {
 
 fn command(line: &Line, command: &Command) -> Value {
     let texts = |words: &mut dyn Iterator<Item = &Word>| -> Vec<String> {
-        words.map(|word| word.text.clone()).collect()
+        words.map(|word| word.text.to_string()).collect()
     };
     let mut shown = Map::new();
     shown.insert("words".into(), json!(texts(&mut command.words.iter())));
@@ -24,7 +24,7 @@ fn command(line: &Line, command: &Command) -> Value {
         assigns.map(|each| format!("{}={}", each.name, each.value.text)).collect();
     let redirects = command.redirects.iter().map(|redirect| {
         let document = redirect.document.and_then(|index| line.documents.get(index));
-        let target = document.map_or(&redirect.target.text, |document| &document.text);
+        let target = document.map_or(redirect.target.text.as_str(), |document| &document.text);
         json!({ "kind": redirect.kind, "fd": redirect.fd, "target": target })
     });
     let redirects: Vec<Value> = redirects.collect();

@@ -18,7 +18,7 @@ pub(crate) fn answer(spec: &Spec, input: &Value) -> Result<Value, String> {
 
 fn offered(spec: &Spec, id: &str) -> Result<Value, String> {
     let Some(tool) = spec.tool(id) else { return Ok(Value::Null) };
-    let facts = PromptFacts { tools: vec![tool.name.clone()], ..PromptFacts::default() };
+    let facts = PromptFacts { tools: vec![tool.name.as_str().into()], ..PromptFacts::default() };
     let told = prompt::tool_definitions(spec, &facts).map_err(|error| error.to_string())?;
     let told =
         told.first().map(|tool| json!({ "name": tool.name, "description": tool.description }));

@@ -6,6 +6,9 @@ use lembas_core::spec::{self, Spec};
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 static SPEC: LazyLock<Spec> = LazyLock::new(|| spec::packed().unwrap_or_default());
 
 /// A disk without links.
@@ -38,7 +41,7 @@ const LINES: [(&str, &str); 4] = [
     ),
 ];
 
-fn verdict(line: &str) -> lembas_core::permission::Verdict {
+fn verdict(spec: &Spec, line: &str) -> lembas_core::permission::Verdict {
     let root = Path::new("/home/dev/proj");
     let own = ["/home/dev/.config/lembas", "/home/dev/.local/state/lembas"].map(PathBuf::from);
     let world = World {
@@ -56,13 +59,20 @@ fn verdict(line: &str) -> lembas_core::permission::Verdict {
         command: Some(line.into()),
         ..Call::default()
     };
-    judge(&SPEC, &policy, world, &call)
+    judge(spec, &policy, world, &call)
 }
 
 #[divan::bench(args = LINES.map(|(name, _)| name))]
 fn bytes_200(bencher: Bencher<'_, '_>, name: &str) {
     let line = LINES.iter().find(|(known, _)| *known == name).map_or("", |(_, line)| line);
-    bencher.bench(|| verdict(black_box(line)));
+    bencher.bench(|| verdict(&SPEC, black_box(line)));
+}
+
+/// The first verdict of a process: what it is judged by is read for it.
+#[divan::bench(args = ["true", "git status --short | head -n 5"])]
+fn first(bencher: Bencher<'_, '_>, line: &str) {
+    let fresh = || spec::packed().unwrap_or_default();
+    bencher.with_inputs(fresh).bench_refs(|spec| verdict(spec, black_box(line)));
 }
 
 /// What a hostile line of 2,000 bytes is made of: each part makes the rest one layer deeper, or longer.
@@ -84,7 +94,7 @@ const PARTS: [&str; 12] = [
 #[divan::bench(args = PARTS, sample_count = 10)]
 fn bytes_2_000(bencher: Bencher<'_, '_>, part: &str) {
     let line = part.repeat(2_000 / part.len());
-    bencher.bench(|| verdict(black_box(&line)));
+    bencher.bench(|| verdict(&SPEC, black_box(&line)));
 }
 
 #[divan::bench(args = ["commands", "one_word", "quotes", "pipes", "heredoc", "files", "words"], sample_count = 10)]
@@ -100,5 +110,5 @@ fn bytes_100_000(bencher: Bencher<'_, '_>, shape: &str) {
         "pipes" => format!("cat x{}", " | sort".repeat(14_284)),
         _ => format!("cat <<E\n{}E\n", "some text of a line\n".repeat(4_999)),
     };
-    bencher.bench(|| verdict(black_box(&line)));
+    bencher.bench(|| verdict(&SPEC, black_box(&line)));
 }

@@ -63,7 +63,7 @@ mod tests {
 
     /// Checks the packed spec with a text of a file replaced, and returns what is wrong.
     fn problems(file: &str, from: &str, to: &str) -> Vec<String> {
-        let mut files = Files::packed(spec::PACK);
+        let mut files = spec::files();
         let text = files.text(file).unwrap();
         assert!(text.contains(from), "{file} has no {from}");
         let text = text.replacen(from, to, 1);

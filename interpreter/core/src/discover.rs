@@ -41,6 +41,9 @@ pub struct Model {
     /// The efforts it takes, if the server lists them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub efforts: Vec<String>,
+    /// The ways in which it writes calls as text, names of quirks about `template`, as the server or its template says.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub text_calls: Vec<String>,
 }
 
 /// A request to make.
@@ -162,7 +165,8 @@ impl<'s> Discovery<'s> {
         }
         let Some((ask, about)) = self.left.pop_front() else { return };
         if (200..300).contains(&status) {
-            read(&mut self.models, ask, about.as_deref(), body);
+            let teller = Teller { spec: self.spec, server: &candidate.server.id, ask };
+            teller.read(&mut self.models, about.as_deref(), body);
         } else if about.is_none() {
             self.refused = self.refused.or(Some(status));
         }
@@ -184,8 +188,11 @@ impl<'s> Discovery<'s> {
     }
 
     fn is(&self, server: &Server, status: u16, body: &Value) -> bool {
-        let facts =
-            AnswerFacts { server: server.id.clone(), status: status.into(), body: body.clone() };
+        let facts = AnswerFacts {
+            server: server.id.as_str().into(),
+            status: status.into(),
+            body: body.clone(),
+        };
         quirk::hits(&self.spec.quirks, "answer", &facts)
             .any(|(_, action)| matches!(action, Action::IsServer(yes) if yes))
     }
@@ -213,49 +220,65 @@ fn root<'u>(server: &Server, base: &'u str) -> &'u str {
     ends.filter_map(|speaks| base.strip_suffix(speaks.base.as_str())).next().unwrap_or(base)
 }
 
-/// Takes what an answer says about models over into what is known of them.
-fn read(models: &mut Vec<Model>, ask: &ServerAsk, about: Option<&str>, body: &Value) {
-    if ask.each.is_empty() {
-        let whole = model(ask, body);
-        for known in models.iter_mut().filter(|known| about.is_none_or(|id| known.id == id)) {
-            merge(known, whole.clone());
-        }
-        return;
-    }
-    let list = ask.each.iter().find_map(|pointer| body.pointer(pointer)?.as_array());
-    for entry in list.into_iter().flatten() {
-        let told = model(ask, entry);
-        if told.id.is_empty() {
-            continue;
-        }
-        match models.iter_mut().find(|known| known.id == told.id) {
-            Some(known) => merge(known, told),
-            None => models.push(told),
-        }
-    }
+/// What reads the answer to a request about models.
+struct Teller<'a> {
+    spec: &'a Spec,
+    server: &'a str,
+    ask: &'a ServerAsk,
 }
 
-/// Reads what an entry says.
-fn model(ask: &ServerAsk, entry: &Value) -> Model {
-    let places = &ask.model;
-    let text = |places: &[ModelPlace]| {
-        first(places, entry).and_then(|value| value.as_str().map(String::from))
-    };
-    let number = |places: &[ModelPlace]| first(places, entry).as_ref().and_then(count);
-    let truth = |places: &[ModelPlace]| first(places, entry).and_then(|value| value.as_bool());
-    let efforts = first(&places.efforts, entry);
-    let efforts = efforts.as_ref().and_then(Value::as_array).into_iter().flatten();
-    Model {
-        id: text(&places.id).unwrap_or_default(),
-        name: text(&places.name),
-        context: number(&places.context),
-        trained: number(&places.trained),
-        max_output: number(&places.max_output),
-        vision: truth(&places.vision),
-        tools: truth(&places.tools),
-        reasoning: truth(&places.reasoning),
-        embeds: truth(&places.embeds),
-        efforts: efforts.filter_map(|word| word.as_str().map(String::from)).collect(),
+impl Teller<'_> {
+    /// Takes what an answer says about models over into what is known of them.
+    fn read(&self, models: &mut Vec<Model>, about: Option<&str>, body: &Value) {
+        if self.ask.each.is_empty() {
+            let whole = self.model(body);
+            for known in models.iter_mut().filter(|known| about.is_none_or(|id| known.id == id)) {
+                merge(known, whole.clone());
+            }
+            return;
+        }
+        let list = self.ask.each.iter().find_map(|pointer| body.pointer(pointer)?.as_array());
+        for entry in list.into_iter().flatten() {
+            let told = self.model(entry);
+            if told.id.is_empty() {
+                continue;
+            }
+            match models.iter_mut().find(|known| known.id == told.id) {
+                Some(known) => merge(known, told),
+                None => models.push(told),
+            }
+        }
+    }
+
+    /// Reads what an entry says.
+    fn model(&self, entry: &Value) -> Model {
+        let places = &self.ask.model;
+        let text = |places: &[ModelPlace]| {
+            first(places, entry).and_then(|value| value.as_str().map(String::from))
+        };
+        let number = |places: &[ModelPlace]| first(places, entry).as_ref().and_then(count);
+        let truth = |places: &[ModelPlace]| first(places, entry).and_then(|value| value.as_bool());
+        let words = |places: &[ModelPlace]| -> Vec<String> {
+            let list = first(places, entry);
+            let list = list.as_ref().and_then(Value::as_array).into_iter().flatten();
+            list.filter_map(|word| word.as_str().map(String::from)).collect()
+        };
+        let said = words(&places.text_calls);
+        let template = text(&places.template).filter(|_| said.is_empty());
+        let shown = template.map(|text| quirk::shown_by(&self.spec.quirks, self.server, &text));
+        Model {
+            id: text(&places.id).unwrap_or_default(),
+            name: text(&places.name),
+            context: number(&places.context),
+            trained: number(&places.trained),
+            max_output: number(&places.max_output),
+            vision: truth(&places.vision),
+            tools: truth(&places.tools),
+            reasoning: truth(&places.reasoning),
+            embeds: truth(&places.embeds),
+            efforts: words(&places.efforts),
+            text_calls: shown.unwrap_or(said),
+        }
     }
 }
 
@@ -312,6 +335,7 @@ fn merge(known: &mut Model, told: Model) {
         reasoning,
         embeds,
         efforts,
+        text_calls,
     } = told;
     known.name = name.or(known.name.take());
     known.context = context.or(known.context);
@@ -323,6 +347,9 @@ fn merge(known: &mut Model, told: Model) {
     known.embeds = embeds.or(known.embeds);
     if !efforts.is_empty() {
         known.efforts = efforts;
+    }
+    if !text_calls.is_empty() {
+        known.text_calls = text_calls;
     }
 }
 

@@ -80,8 +80,8 @@ impl<'a> Examples<'a> {
             pointer: &rule.pointer,
             about: &rule.about,
             by: By::When(&rule.when),
-            hit: &rule.hit,
-            miss: &rule.miss,
+            hit: &rule.examples.hit,
+            miss: &rule.examples.miss,
         }
     }
 
@@ -96,8 +96,8 @@ impl<'a> Examples<'a> {
             pointer: &rule.pointer,
             about,
             by,
-            hit: &rule.hit,
-            miss: &rule.miss,
+            hit: &rule.examples.hit,
+            miss: &rule.examples.miss,
         }
     }
 
@@ -108,8 +108,8 @@ impl<'a> Examples<'a> {
             pointer: &row.pointer,
             about: "",
             by: By::Row(mode, row),
-            hit: &row.hit,
-            miss: &row.miss,
+            hit: &row.examples.hit,
+            miss: &row.examples.miss,
         })
     }
 
@@ -170,7 +170,7 @@ impl<'a> Examples<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::spec::{Files, PACK, schemas};
+    use crate::spec::{files, schemas};
 
     /// Runs the examples of the packed spec with another `quirks.json` and compares what they say.
     fn check(hit: &str, miss: &str, expected: &[&str]) {
@@ -178,7 +178,7 @@ mod tests {
             "{{ \"rules\": [\n{{ \"id\": \"odd\", \"about\": \"frame\", \"when\": {{ \"body/x\": 1 }},\n\
              \"examples\": {{ \"hit\": [{hit}],\n\"miss\": [{miss}] }} }}] }}"
         );
-        let mut files = Files::packed(PACK);
+        let mut files = files();
         files.set("quirks.json", rule);
         let spec = Spec::load(&files, Some(&schemas())).unwrap();
         let found = problems(&spec);
@@ -233,7 +233,7 @@ mod tests {
                 "a command line, or a tool of",
             ),
         ] {
-            let mut files = Files::packed(PACK);
+            let mut files = files();
             let text = files.text(file).unwrap();
             assert!(text.contains(from), "{from}");
             let text = text.replacen(from, to, 1);

@@ -8,6 +8,7 @@ pub mod check;
 pub mod dialect;
 pub mod discover;
 pub mod edit;
+pub mod embed;
 pub mod event;
 pub mod examples;
 pub mod message;

@@ -100,7 +100,7 @@ pub fn fill(name: &str, source: &str, values: impl Serialize) -> Result<String, 
 
 /// Returns the family whose text the model gets, by the model's id.
 pub fn family<'s>(spec: &'s Spec, model: &str) -> Option<&'s str> {
-    let facts = PromptFacts { model: model.to_lowercase(), ..PromptFacts::default() };
+    let facts = PromptFacts { model: model.to_lowercase().into(), ..PromptFacts::default() };
     let found = spec.prompts.families.iter().find(|family| family.when.holds(&facts));
     found.map(|family| family.id.as_str())
 }
@@ -115,7 +115,8 @@ pub fn tool_definitions(
 ) -> Result<Vec<ToolDefinition>, PromptError> {
     let environment = template::environment()?;
     let values = Value::from(Serde(facts));
-    let offered = spec.tools.iter().filter(|tool| facts.tools.contains(&tool.name));
+    let offered =
+        spec.tools.iter().filter(|tool| facts.tools.iter().any(|name| *name == tool.name));
     offered
         .map(|tool| {
             let description = render(&environment, &tool.name, &tool.description, &values)?;
@@ -196,7 +197,7 @@ mod tests {
     fn facts(mode: &str) -> PromptFacts {
         PromptFacts {
             family: "open".into(),
-            tools: ["ask_user", "plan_submit", "read"].map(String::from).to_vec(),
+            tools: ["ask_user", "plan_submit", "read"].map(Into::into).to_vec(),
             cwd: "/home/sam/shire/api".into(),
             project: "/home/sam/shire".into(),
             platform: "linux x86_64, bash".into(),
@@ -270,7 +271,7 @@ mod tests {
             let spec = packed().unwrap();
             let facts = PromptFacts {
                 instructions: json!([{ "path": "AGENTS.md", "text": value }]),
-                custom_instructions: value.clone(),
+                custom_instructions: value.as_str().into(),
                 ..facts("edit")
             };
             let text = joined(&assemble(&spec, &facts).unwrap());

@@ -2,7 +2,7 @@
 //! moment that asks.
 
 use crate::event::Failure;
-use crate::spec::{Action, Fact, Fail, Record, Rule, When};
+use crate::spec::{Action, Fact, Fail, ReadCalls, Record, Rule, TemplateFacts, When};
 use lembas_codegen::when::Test;
 use std::{borrow::Cow, collections::BTreeMap};
 
@@ -20,6 +20,27 @@ pub fn hits<'r>(
         .iter()
         .filter(holds)
         .filter_map(|rule| Some((rule, serde_json::from_value(rule.action.clone()?).ok()?)))
+}
+
+/// Returns how calls in the text are read: by the quirks of these names, or by all of them.
+pub fn text_calls(rules: &[Rule], named: Option<&[String]>) -> Vec<ReadCalls> {
+    let read = |rule: &Rule| match serde_json::from_value(rule.action.clone()?) {
+        Ok(Action::ReadCalls(forms)) => Some(forms),
+        _ => None,
+    };
+    let wanted = |rule: &&Rule| named.is_none_or(|named| named.contains(&rule.id));
+    ways(rules).filter(wanted).filter_map(read).flatten().collect()
+}
+
+/// Returns the quirks that read calls in the text.
+pub fn ways(rules: &[Rule]) -> impl Iterator<Item = &Rule> {
+    rules.iter().filter(|rule| rule.about == "template")
+}
+
+/// Returns the names of the quirks that know a chat template as one that makes its model write calls in their way.
+pub fn shown_by(rules: &[Rule], server: &str, template: &str) -> Vec<String> {
+    let facts = TemplateFacts { server: server.into(), text: template.into() };
+    hits(rules, "template", &facts).map(|(rule, _)| rule.id.clone()).collect()
 }
 
 /// Returns what the named groups of the patterns in `when` match in `record`. Parts that do not hold read nothing.

@@ -63,20 +63,21 @@ impl Repairs {
         self.efforts.get(asked).map_or(Some(asked), Option::as_deref)
     }
 
-    /// Takes the repair that a failure names, and returns what it is in a few words; `None` where there is none, where it
-    /// holds already, and where nothing can be done about it here.
+    /// Takes the repair that a failure names, or where it holds already the one that goes further, and returns what it is in
+    /// a few words; `None` where there is none, where all of it holds, and where nothing can be done about it here.
     pub fn mend(
         &mut self,
         limits: &RepairLimits,
         failure: &Failure,
         refused: Refused<'_>,
     ) -> Option<String> {
-        let fix = failure.fix.as_deref().and_then(Fix::named)?;
-        let before = self.clone();
-        let detail = self.take(fix, limits, failure, refused);
-        let name = fix.name().replace('_', " ");
-        let words = detail.map_or_else(|| name.clone(), |detail| format!("{name}: {detail}"));
-        (*self != before).then_some(words)
+        named(limits, failure).filter_map(Fix::named).find_map(|fix| {
+            let before = self.clone();
+            let detail = self.take(fix, limits, failure, refused);
+            let name = fix.name().replace('_', " ");
+            let words = detail.map_or_else(|| name.clone(), |detail| format!("{name}: {detail}"));
+            (*self != before).then_some(words)
+        })
     }
 
     /// Takes a repair; also returns its values in words.
@@ -125,7 +126,9 @@ impl Repairs {
             | Fix::MergeSystem
             | Fix::SystemInUser
             | Fix::AddUser
+            | Fix::AddAnswer
             | Fix::OneToolCall
+            | Fix::ResultsInUser
             | Fix::ToolIds
             | Fix::PlainSchema
             | Fix::SendReasoning
@@ -139,15 +142,13 @@ impl Repairs {
 
     /// Takes over what these repairs have and `failure` is the cause of, as far as later runs begin with it.
     pub fn learn(&mut self, limits: &RepairLimits, failure: &Failure, from: &Repairs) -> bool {
-        let Some(fix) =
-            failure.fix.as_deref().filter(|fix| limits.learned.iter().any(|it| it == fix))
-        else {
+        let learned = |fix: &&str| limits.learned.iter().any(|it| it == fix);
+        if !failure.fix.as_deref().is_some_and(|fix| learned(&fix)) {
             return false;
-        };
-        let before = self.clone();
-        if from.named.contains(fix) {
-            self.named.insert(fix.into());
         }
+        let before = self.clone();
+        let held = named(limits, failure).filter(learned).filter(|fix| from.named.contains(*fix));
+        self.named.extend(held.map(String::from));
         self.dropped.extend(from.dropped.iter().cloned());
         self.renamed.extend(from.renamed.clone());
         self.efforts.extend(from.efforts.clone());
@@ -158,6 +159,13 @@ impl Repairs {
         self.image_bytes = from.image_bytes.or(self.image_bytes);
         *self != before
     }
+}
+
+/// Returns the names of the repair of a failure and of the one that goes further.
+fn named<'a>(limits: &'a RepairLimits, failure: &'a Failure) -> impl Iterator<Item = &'a str> {
+    let fix = failure.fix.as_deref();
+    let further = fix.and_then(|fix| limits.further.get(fix)).map(String::as_str);
+    fix.into_iter().chain(further)
 }
 
 /// Returns the effort of those allowed that is nearest to the one asked for: the next lower one, else the next higher one, else
@@ -200,8 +208,11 @@ mod tests {
 
     #[test]
     fn every_repair_that_is_learned_is_one() {
-        for name in packed().unwrap().limits.repair.learned {
-            assert!(Fix::named(&name).is_some(), "{name}");
+        let limits = packed().unwrap().limits.repair;
+        for name in
+            limits.learned.iter().chain(limits.further.keys()).chain(limits.further.values())
+        {
+            assert!(Fix::named(name).is_some(), "{name}");
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The spec this build was made from: the types that codegen wrote, and the texts packed into the binary.
 
 pub use lembas_codegen::{
-    files::Files,
+    files::{Briefs, Files},
     place::{Places, escape},
     problem::Problem,
     spec::*,
@@ -18,10 +18,43 @@ include!(concat!(env!("OUT_DIR"), "/pack.rs"));
 /// # Errors
 /// Never for a build that succeeded; the problems are passed on rather than hidden.
 pub fn packed() -> Result<Spec, Vec<Problem>> {
-    Spec::load(&Files::packed(PACK), None)
+    let briefs = Briefs { texts: BRIEFS, wrappers: Some(&OUTLINE) };
+    Spec::load(&Files::packed(PACK).with(briefs), None)
+}
+
+/// Returns all files of the spec packed into the binary, its cases too.
+pub fn files() -> Files {
+    Files::packed(PACK).inflated(REST)
 }
 
 /// Returns the schemas packed into the binary, named `<kind>.schema.json`.
 pub fn schemas() -> Files {
-    Files::packed(SCHEMAS)
+    Files::default().inflated(SCHEMAS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_read_late_is_what_was_checked() {
+        let late = packed().unwrap();
+        let checked = Spec::load(&files(), Some(&schemas())).unwrap();
+        let parts = |spec: &Spec| {
+            [
+                format!("{:?}", spec.records),
+                format!("{:?}", spec.hardline),
+                format!("{:?}", spec.quirks),
+                format!("{:?}", spec.modes),
+                format!("{:?}", spec.defaults),
+                format!("{:?}", spec.prompts),
+                format!("{:?}", spec.arity),
+                format!("{:?}", spec.wrappers),
+                format!("{:?}", spec.servers),
+            ]
+        };
+        for (late, checked) in parts(&late).iter().zip(parts(&checked)) {
+            assert!(late.len() > 100 && *late == checked, "{late}\nis not\n{checked}");
+        }
+    }
 }

@@ -66,26 +66,23 @@ fn what_is_left_behind_does_not_hold_the_call() {
         assert!(runs(&marker));
     }
     drop(project);
-    nothing_runs("4711.");
+    (0..4).for_each(|number| nothing_runs(&marked("4711", number)));
 }
 
 #[test]
 fn time_over_ends_the_whole_group() {
     let project = Project::new(&[]);
-    let found = project.call(
-        Tool::Bash,
-        args!("command": "echo made; bash -c 'sleep 4712.5 & sleep 4712.5'", "timeout_ms": 2000),
-    );
+    let marker = marked("4712", 0);
+    let line = format!("echo made; bash -c 'sleep {marker} & sleep {marker}'");
+    let found = project.call(Tool::Bash, args!("command": line, "timeout_ms": 2000));
     assert!(
         found.error && found.text.starts_with("made\n[timed out after 2000 ms"),
         "{}",
         found.text
     );
-    project.call(
-        Tool::Bash,
-        args!("command": "trap '' TERM; sleep 4712.5 & wait; sleep 4712.5", "timeout_ms": 300),
-    );
-    nothing_runs("sleep 4712.5");
+    let line = format!("trap '' TERM; sleep {marker} & wait; sleep {marker}");
+    project.call(Tool::Bash, args!("command": line, "timeout_ms": 300));
+    nothing_runs(&marker);
 }
 
 #[test]
@@ -93,31 +90,40 @@ fn a_stop_ends_the_whole_group() {
     let project = Project::new(&[]);
     let stop = CancellationToken::new();
     let later = stop.clone();
-    let begun = project.path("begun");
+    let (begun, marker) = (project.path("begun"), marked("4713", 0));
     std::thread::spawn(move || {
         while !begun.exists() {
             std::thread::sleep(Duration::from_millis(5));
         }
         later.cancel();
     });
-    let line = "echo made; touch begun; sleep 4713.5";
+    let line = format!("echo made; touch begun; sleep {marker}");
     let found = project.call_until(Tool::Bash, args!("command": line), &stop);
     assert_eq!((found.text.as_str(), found.error), ("made\n[stopped by the user]", true));
-    nothing_runs("sleep 4713.5");
+    nothing_runs(&marker);
 }
 
 #[test]
 fn a_dropped_call_takes_its_group_along() {
     let project = Project::new(&[]);
     let stop = CancellationToken::new();
-    let args = args!("command": "sleep 4714.5; true");
+    let (begun, marker) = (project.path("begun"), marked("4714", 0));
+    let args = args!("command": format!("touch begun; sleep {marker}; true"));
     let grant = project.grant(Tool::Bash, &args, &stop);
     project.runtime.block_on(async {
-        let call = project.tools.run(Tool::Bash, &grant, args);
-        assert!(tokio::time::timeout(Duration::from_millis(300), call).await.is_err());
+        let begins = async {
+            while !begun.exists() {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+        };
+        tokio::select! {
+            _ = project.tools.run(Tool::Bash, &grant, args) => panic!("it does not end"),
+            () = begins => {}
+        }
+        // What watches over the command hears of it in a turn of its own.
         tokio::time::sleep(Duration::from_millis(100)).await;
     });
-    nothing_runs("sleep 4714.5");
+    nothing_runs(&marker);
 }
 
 #[test]

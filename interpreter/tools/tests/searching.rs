@@ -52,13 +52,17 @@ fn globs() {
     assert_eq!(sorted(args!("pattern": "deep/**", "path": "src")), "src/deep/b.rs");
     assert_eq!(
         sorted(args!("pattern": "self/**", "path": "src")),
-        "No file matches self/** in src. Ignored files were left out; set `ignored` to find them too."
+        "Nothing matches self/** in src. Ignored files were left out; set `ignored` to find them too."
     );
     assert_eq!(sorted(args!("pattern": "o.*", "ignored": true)), "build/o.txt");
+    assert_eq!(sorted(args!("pattern": "deep")), "src/deep/");
+    assert_eq!(sorted(args!("pattern": "src/*/")), "src/deep/");
+    assert_eq!(sorted(args!("pattern": "src/d*")), "src/deep/");
+    assert_eq!(sorted(args!("pattern": "src/*")), "src/a.rs");
     project.check(
         Tool::Glob,
         args!("pattern": "*.py", "ignored": true),
-        "No file matches *.py in ..",
+        "Nothing matches *.py in ..",
     );
     let found = project.call(Tool::Glob, args!("pattern": "[z-a]"));
     assert!(found.error && found.text.contains("range"), "{}", found.text);

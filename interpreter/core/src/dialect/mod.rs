@@ -98,7 +98,7 @@ fn lower(one: Option<u64>, other: Option<u64>) -> Option<u64> {
 /// What quirks about requests can ask.
 fn request_facts(dialect: &Dialect, ask: &Ask<'_>) -> RequestFacts {
     RequestFacts {
-        dialect: dialect.id.clone(),
+        dialect: dialect.id.as_str().into(),
         host: ask.host.into(),
         model: ask.model.into(),
         effort: ask.effort.unwrap_or_default().into(),

@@ -6,7 +6,8 @@ use super::fields::{body, fields};
 use super::history::{Answered, Turn, arguments, carried, images, text, told, turns, wire_name};
 use super::ids::Ids;
 use crate::message::{Image, Message, Part, ToolCall};
-use crate::spec::{Dialect, RequestNames, Rule};
+use crate::repair::Mending;
+use crate::spec::{Dialect, Fix, RequestNames, Rule};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
@@ -23,6 +24,7 @@ pub(super) fn request(
     let writer = Writer { dialect, ask };
     let turns = turns(ask.messages, &mut Ids::new(rules, dialect, ask));
     let messages: Vec<Wire<'_>> = turns.iter().flat_map(|turn| writer.wires(turn)).collect();
+    let messages = writer.with_answers(messages);
     body(fields(rules, dialect, ask, own(ask)), "messages", &messages)
 }
 
@@ -175,6 +177,25 @@ impl<'a> Writer<'a> {
             answers: None,
             carry,
         }
+    }
+
+    /// Lets the model speak between results and the person, where a server wants it to.
+    fn with_answers(&self, wires: Vec<Wire<'a>>) -> Vec<Wire<'a>> {
+        let Mending { repairs, limits } = self.ask.mending;
+        if !repairs.has(Fix::AddAnswer) {
+            return wires;
+        }
+        let roles = &self.names().roles;
+        let mut out: Vec<Wire<'a>> = Vec::with_capacity(wires.len());
+        for wire in wires {
+            let behind = out.last().is_some_and(|last| last.role == roles.tool);
+            if behind && wire.role == roles.user {
+                let said = Content::Text(limits.no_answer.as_str().into());
+                out.push(plain(&roles.assistant, said));
+            }
+            out.push(wire);
+        }
+        out
     }
 
     /// Writes the results; their images follow in a message of the person's, for few servers take them in a result.

@@ -12,17 +12,19 @@ const DEEPEST: usize = 8;
 pub(super) struct Known<'a> {
     keys: &'a [String],
     formats: &'a [String],
+    /// Whether every object lists what it requires, nothing too.
+    lists_required: bool,
 }
 
 impl<'a> Known<'a> {
     /// Returns what a dialect's file says of it.
     pub(super) fn of(names: &'a RequestNames) -> Known<'a> {
-        Known { keys: &names.schema_keys, formats: &names.schema_formats }
+        Known { keys: &names.schema_keys, formats: &names.schema_formats, lists_required: false }
     }
 
-    /// Returns a wire that knows these keys and no format.
+    /// Returns a wire that knows these keys and no format, and is as strict as any.
     pub(super) fn plain(keys: &'a [String]) -> Known<'a> {
-        Known { keys, formats: &[] }
+        Known { keys, formats: &[], lists_required: true }
     }
 }
 
@@ -58,6 +60,7 @@ impl Reducer<'_> {
             }
         }
         finish(&mut out);
+        require(&mut out, self.known.lists_required);
         Value::Object(out)
     }
 
@@ -92,7 +95,7 @@ impl Reducer<'_> {
     fn value(&self, key: &str, value: &Value, depth: usize) -> Option<Value> {
         match key {
             "properties" => {
-                let properties = value.as_object()?.iter();
+                let properties = value.as_object().filter(|all| !all.is_empty())?.iter();
                 let reduced =
                     properties.map(|(name, each)| (name.clone(), self.schema(each, depth)));
                 Some(Value::Object(reduced.collect()))
@@ -104,15 +107,15 @@ impl Reducer<'_> {
             }
             "anyOf" => {
                 let each = value.as_array()?.iter().map(|each| self.schema(each, depth));
-                Some(each.collect())
+                let each: Vec<Value> = each.collect();
+                (!each.is_empty()).then(|| each.into())
             }
             "enum" => {
-                let texts = value.as_array()?.iter().filter(|each| !each.is_null());
-                Some(
-                    texts
-                        .map(|each| each.as_str().map_or_else(|| each.to_string(), String::from))
-                        .collect(),
-                )
+                let each = value.as_array()?.iter().filter(|each| !each.is_null());
+                let text =
+                    |each: &Value| each.as_str().map_or_else(|| each.to_string(), String::from);
+                let texts: Vec<String> = each.map(text).filter(|text| !text.is_empty()).collect();
+                (!texts.is_empty()).then(|| texts.into())
             }
             "format" => {
                 let known = |format: &str| self.known.formats.iter().any(|each| each == format);
@@ -123,9 +126,13 @@ impl Reducer<'_> {
     }
 }
 
-/// Makes a list of types one type, `null` in it the mark for that.
+/// Makes a list of types one type, `null` in it, or alone, the mark for that.
 fn one_type(schema: &mut Map<String, Value>) {
-    let Some(Value::Array(types)) = schema.get("type").cloned() else { return };
+    let types = match schema.get("type") {
+        Some(Value::Array(types)) => types.clone(),
+        Some(one) if one == "null" => vec![one.clone()],
+        _ => return,
+    };
     let nullable = types.iter().any(|each| each == "null");
     let named: Vec<Value> = types.into_iter().filter(|each| each != "null").collect();
     if nullable {
@@ -143,28 +150,39 @@ fn one_type(schema: &mut Map<String, Value>) {
     }
 }
 
-/// Puts right what only the whole shows: enumerations are of text, lists say of what, objects require what they have.
+/// Puts right what only the whole shows: there is a type or alternatives, not both; enumerations are of text, lists say of
+/// what, objects require what they have.
 fn finish(schema: &mut Map<String, Value>) {
     if schema.contains_key("enum") {
         schema.insert("type".into(), "string".into());
     }
+    let usual = match (schema.contains_key("properties"), schema.contains_key("items")) {
+        (true, _) => "object",
+        (false, true) => "array",
+        (false, false) => "string",
+    };
+    if usual == "string" && schema.contains_key("anyOf") && !schema.contains_key("enum") {
+        schema.shift_remove("type");
+    } else {
+        schema.shift_remove("anyOf");
+        schema.entry("type").or_insert(usual.into());
+    }
     if schema.get("type").is_some_and(|kind| kind == "array") {
         schema.entry("items").or_insert_with(|| json!({ "type": "string" }));
     }
-    if schema.contains_key("properties") {
-        schema.entry("type").or_insert("object".into());
-    }
-    if schema.contains_key("required") {
-        let has = |name: &Value| {
-            let properties = schema.get("properties").and_then(Value::as_object);
-            name.as_str().is_some_and(|name| properties.is_some_and(|all| all.contains_key(name)))
-        };
-        let required = schema.get("required").and_then(Value::as_array);
-        let kept: Vec<Value> =
-            required.into_iter().flatten().filter(|name| has(name)).cloned().collect();
-        match kept.is_empty() {
-            true => drop(schema.shift_remove("required")),
-            false => drop(schema.insert("required".into(), kept.into())),
-        }
+}
+
+/// Leaves of what an object requires what it has; nothing is not listed, unless that must be.
+fn require(schema: &mut Map<String, Value>, listed: bool) {
+    let properties = schema.get("properties").and_then(Value::as_object);
+    let has = |name: &&Value| {
+        name.as_str().is_some_and(|name| properties.is_some_and(|all| all.contains_key(name)))
+    };
+    let required = schema.get("required").and_then(Value::as_array);
+    let kept: Vec<Value> = required.into_iter().flatten().filter(has).cloned().collect();
+    let object = schema.get("type").is_some_and(|kind| kind == "object");
+    match kept.is_empty() && !(listed && object) {
+        true => drop(schema.shift_remove("required")),
+        false => drop(schema.insert("required".into(), kept.into())),
     }
 }

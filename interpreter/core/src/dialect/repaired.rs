@@ -3,8 +3,9 @@
 use super::{Ask, openapi};
 use crate::message::{Image, Message, Part, Role};
 use crate::prompt::ToolDefinition;
+use crate::say::filled;
 use crate::spec::{Fix, RepairLimits};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::borrow::Cow;
 
 /// Returns the conversation with the repairs that hold.
@@ -14,6 +15,7 @@ pub(super) fn messages<'a>(ask: &Ask<'a>) -> Cow<'a, [Message]> {
         (Fix::MergeSystem, merge_system as fn(Vec<Message>, &RepairLimits) -> Vec<Message>),
         (Fix::SystemInUser, system_in_user),
         (Fix::OneToolCall, one_tool_call),
+        (Fix::ResultsInUser, results_in_user),
         (Fix::MergeRoles, merge_roles),
         (Fix::AddUser, add_user),
     ];
@@ -127,6 +129,36 @@ fn one_tool_call(all: Vec<Message>, _: &RepairLimits) -> Vec<Message> {
     out
 }
 
+/// Says calls and their results in words, for a server that knows only the person and the model.
+fn results_in_user(all: Vec<Message>, limits: &RepairLimits) -> Vec<Message> {
+    let said = |message: Message| {
+        let role = if message.role == Role::Tool { Role::User } else { message.role };
+        let mut parts: Vec<Part> = Vec::with_capacity(message.parts.len());
+        for part in message.parts {
+            let (text, images) = match part {
+                Part::ToolCall(call) => {
+                    let arguments = Value::Object(call.arguments).to_string();
+                    let values = json!({ "name": call.name, "arguments": arguments });
+                    (filled(&limits.call, &values).unwrap_or(arguments), Vec::new())
+                }
+                Part::ToolResult(result) => {
+                    let values = json!({ "name": result.name, "text": result.text });
+                    (filled(&limits.result, &values).unwrap_or(result.text), result.images)
+                }
+                other => {
+                    parts.push(other);
+                    continue;
+                }
+            };
+            let apart = if parts.iter().any(|part| part.as_text().is_some()) { "\n\n" } else { "" };
+            parts.push(Part::said(format!("{apart}{text}")));
+            parts.extend(images.into_iter().map(Part::Image));
+        }
+        Message { role, parts }
+    };
+    all.into_iter().map(said).collect()
+}
+
 /// Makes neighbours of one role one message, a blank line between their texts.
 fn merge_roles(all: Vec<Message>, _: &RepairLimits) -> Vec<Message> {
     let mut out: Vec<Message> = Vec::with_capacity(all.len());
@@ -145,11 +177,14 @@ fn merge_roles(all: Vec<Message>, _: &RepairLimits) -> Vec<Message> {
     out
 }
 
-/// Lets the person say something where they have said nothing.
+/// Lets the person say something where they have said nothing, or where the model spoke last.
 fn add_user(mut all: Vec<Message>, limits: &RepairLimits) -> Vec<Message> {
+    let said = Message::text(Role::User, limits.no_user.clone());
     if all.iter().all(|message| message.role != Role::User) {
         let behind = all.iter().take_while(|message| message.role == Role::System).count();
-        all.insert(behind, Message::text(Role::User, limits.no_user.clone()));
+        all.insert(behind, said);
+    } else if all.last().is_some_and(|last| last.role == Role::Assistant) {
+        all.push(said);
     }
     all
 }

@@ -73,11 +73,11 @@ pub(crate) fn split_number<'a>(line: &'a str, marks: &[String]) -> Option<(u64, 
 fn escapes<'a>(old: &'a str, new: &'a str, matcher: &Matcher) -> Option<Given<'a>> {
     let (plain, used) = unescape(old, matcher)?;
     let new = match unescape(new, matcher) {
-        None => Some(Cow::Borrowed(new)).filter(|_| !has_raw(new, &used)),
+        None => Some(Cow::Borrowed(new)).filter(|_| !has_raw(new, &used, matcher)),
         Some((text, others)) => {
             let same_way =
                 others.iter().all(|(form, _)| used.iter().any(|(known, _)| known == form));
-            Some(Cow::Owned(text)).filter(|_| same_way && !has_raw(new, &used))
+            Some(Cow::Owned(text)).filter(|_| same_way && !has_raw(new, &used, matcher))
         }
     };
     Some(Given { old: Cow::Owned(plain), new })
@@ -87,36 +87,45 @@ type Escape<'m> = (&'m str, &'m str);
 
 /// Returns the text with its escapes read and which were used; nothing when there are none.
 fn unescape<'m>(text: &str, matcher: &'m Matcher) -> Option<(String, Vec<Escape<'m>>)> {
-    let table = &matcher.escapes;
     let mut used: Vec<Escape<'m>> = Vec::new();
-    let mut plain = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(at) = rest.find('\\') {
-        let (before, after) = rest.split_at(at);
-        plain.push_str(before);
-        match table.iter().find(|(form, _)| after.starts_with(form.as_str())) {
-            Some((form, stands_for)) => {
-                plain.push_str(stands_for);
-                if used.iter().all(|(known, _)| known != form) {
-                    used.push((form, stands_for));
-                }
-                rest = after.get(form.len()..).unwrap_or_default();
-            }
-            None => {
-                plain.push('\\');
-                rest = after.get(1..).unwrap_or_default();
-            }
+    let plain = with_escapes(text, matcher, |(form, stands_for)| {
+        if used.iter().all(|(known, _)| *known != form) {
+            used.push((form, stands_for));
         }
-    }
-    plain.push_str(rest);
+        stands_for
+    });
     (!used.is_empty()).then_some((plain, used))
 }
 
-/// Returns whether a character that `old` only has escaped stands in `text` as it is.
-fn has_raw(text: &str, used: &[Escape<'_>]) -> bool {
-    let looked_at = used.iter().filter(|(_, stands_for)| *stands_for != "\\");
-    looked_at.into_iter().any(|(form, stands_for)| {
-        let inside = text.matches(form).count() * form.matches(stands_for).count();
-        text.matches(stands_for).count() > inside
-    })
+/// Returns the text with something in place of each of its escapes.
+fn with_escapes<'m>(
+    text: &str,
+    matcher: &'m Matcher,
+    mut put: impl FnMut(Escape<'m>) -> &'m str,
+) -> String {
+    let begins = |one: char| matcher.escapes.keys().any(|form| form.starts_with(one));
+    let mut made = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find(begins) {
+        let (before, after) = rest.split_at(at);
+        made.push_str(before);
+        let found = matcher.escapes.iter().find(|(form, _)| after.starts_with(form.as_str()));
+        let (piece, length) = match found {
+            Some((form, stands_for)) => (put((form, stands_for)), form.len()),
+            None => {
+                let one = after.chars().next().map_or(after.len(), char::len_utf8);
+                made.push_str(after.get(..one).unwrap_or_default());
+                ("", one)
+            }
+        };
+        made.push_str(piece);
+        rest = after.get(length..).unwrap_or_default();
+    }
+    made + rest
+}
+
+/// Returns whether a character that `old` only has escaped stands in `text` as it is. A backslash alone says nothing.
+fn has_raw(text: &str, used: &[Escape<'_>], matcher: &Matcher) -> bool {
+    let raw = with_escapes(text, matcher, |_| "");
+    used.iter().any(|(_, stands_for)| *stands_for != "\\" && raw.contains(stands_for))
 }

@@ -245,7 +245,7 @@ fn put(
     let endings = Endings::of(if new.contains('\n') { file } else { b"" });
     let splices: Option<Vec<_>> = places
         .iter()
-        .map(|place| splice::replace(file, &endings, place, &given.old, new))
+        .map(|place| splice::replace(file, &endings, place, &given.old, new, &[]))
         .collect();
     let (bytes, lines) = splice::apply(file, &splices.ok_or(Reason::Drift)?);
     if bytes == file {
@@ -262,12 +262,24 @@ fn reads_as_new(
     places: &[Place],
     most: usize,
 ) -> Option<Refused> {
-    let place = places.first().filter(|_| change.new.contains(change.old))?;
+    let place = places.first().filter(|_| change.new.contains(change.old) && !ends_only(change))?;
     let folding = matchers.iter().find(|matcher| !matcher.fold.is_empty()).map(Folding::of)?;
     let made = Folded::new(file, folding).search(change.new).any(most);
     let around =
         |made: &Place| made.range.start <= place.range.start && place.range.end <= made.range.end;
     made.iter().any(around).then(|| Refused::at(Reason::AlreadyApplied, file, places, most))
+}
+
+/// Returns whether all that comes is a line ending before or after the old text. Every line has these: that they are
+/// there does not say that it was done.
+fn ends_only(change: Change<'_>) -> bool {
+    let Change { old, new, .. } = change;
+    let new = match new.strip_suffix('\n').filter(|_| !old.ends_with('\n')) {
+        Some(rest) => rest.strip_suffix('\r').unwrap_or(rest),
+        None => new,
+    };
+    let new = new.strip_prefix('\n').filter(|_| !old.starts_with('\n')).unwrap_or(new);
+    new == old
 }
 
 /// Refuses an edit whose old text is gone and whose new text stands on lines of its own, in one place.

@@ -15,6 +15,12 @@ const REPEATS: usize = 4;
 /// How many lines are shown before the first difference.
 const BEFORE: usize = 3;
 
+/// How many letters and digits a line has that says where it is; where no line has, one does.
+const TELLING: usize = 3;
+
+/// Below how many bytes a line is taken apart in smaller pieces.
+const SHORT: usize = 8;
+
 /// How alike, of 100, a line must be to be shown when no line is the same.
 const LIKE: usize = 40;
 
@@ -75,9 +81,15 @@ pub(crate) fn nearest(
     let alike = table(matchers, Fold::Alike).map(Folding::of).unwrap_or_default();
     let view = View::of_file(file, &alike);
     let lines: Vec<_> = text::lines(view.text()).map(|(content, _)| key(content)).collect();
-    let unnumbered = |line| given::split_number(line, marks).map_or(line, |(_, rest)| rest);
+    // A number alone is a line as likely as the number of an empty one.
+    let unnumbered = |line| {
+        let rest = given::split_number(line, marks).map(|(_, rest)| rest);
+        rest.filter(|rest| !rest.is_empty()).unwrap_or(line)
+    };
     let wanted: Vec<_> = old.lines().map(|line| plain(unnumbered(line), &alike)).collect();
-    let start = by_votes(&lines, &wanted).or_else(|| by_pieces(&lines, &wanted))?;
+    let start = by_votes(&lines, &wanted, TELLING)
+        .or_else(|| by_pieces(&lines, &wanted))
+        .or_else(|| by_votes(&lines, &wanted, 1))?;
     let found: Vec<_> =
         text::lines(file).skip(start).map(|(content, _)| content).take(wanted.len()).collect();
     let given: Vec<_> = old.lines().collect();
@@ -139,10 +151,11 @@ fn key(line: &[u8]) -> Vec<u8> {
     line.iter().filter(|byte| !byte.is_ascii_whitespace()).map(u8::to_ascii_lowercase).collect()
 }
 
-/// Returns the start for which most lines stand where they were given, long lines counting more.
-fn by_votes(lines: &[Vec<u8>], wanted: &[Vec<u8>]) -> Option<usize> {
+/// Returns the start for which most lines stand where they were given, long lines counting more, of lines with at
+/// least so many letters and digits.
+fn by_votes(lines: &[Vec<u8>], wanted: &[Vec<u8>], least: usize) -> Option<usize> {
     let mut at: HashMap<&[u8], Vec<usize>> = HashMap::new();
-    for (index, line) in wanted.iter().enumerate().filter(|(_, line)| telling(line)) {
+    for (index, line) in wanted.iter().enumerate().filter(|(_, line)| tells(line, least)) {
         let places = at.entry(line).or_default();
         if places.len() < REPEATS {
             places.push(index);
@@ -162,29 +175,32 @@ fn by_votes(lines: &[Vec<u8>], wanted: &[Vec<u8>]) -> Option<usize> {
         .map(|(start, _)| start)
 }
 
-fn telling(line: &[u8]) -> bool {
-    line.iter().filter(|byte| byte.is_ascii_alphanumeric() || !byte.is_ascii()).count() >= 3
+fn tells(line: &[u8], least: usize) -> bool {
+    line.iter().filter(|byte| byte.is_ascii_alphanumeric() || !byte.is_ascii()).count() >= least
 }
 
-/// Returns the start for which the file's line is most like the longest given line, by the three-byte pieces they share.
+/// Returns the start for which the file's line is most like the longest given line, by the pieces of three bytes, or
+/// two of a short one, that they share.
 fn by_pieces(lines: &[Vec<u8>], wanted: &[Vec<u8>]) -> Option<usize> {
     let (index, longest) =
         wanted.iter().enumerate().max_by_key(|(index, line)| (line.len(), usize::MAX - index))?;
+    let size = if longest.len() < SHORT { 2 } else { 3 };
     // A piece is known by 16 bits of it: that two are taken for one now and then does not matter here.
     let slot = |piece: &[u8]| {
         let bits = piece.iter().fold(0_usize, |bits, byte| (bits << 5) ^ usize::from(*byte));
         bits & 0xffff
     };
     let mut known = vec![false; 1 << 16];
-    for piece in longest.windows(3) {
+    for piece in longest.windows(size) {
         if let Some(known) = known.get_mut(slot(piece)) {
             *known = true;
         }
     }
     let pieces = known.iter().filter(|known| **known).count();
     let likeness = |line: &[u8]| {
-        let shared = line.windows(3).filter(|piece| known.get(slot(piece)) == Some(&true)).count();
-        shared.min(pieces) * 200 / (line.windows(3).len() + pieces).max(1)
+        let shared =
+            line.windows(size).filter(|piece| known.get(slot(piece)) == Some(&true)).count();
+        shared.min(pieces) * 200 / (line.windows(size).len() + pieces).max(1)
     };
     let scored = lines.iter().enumerate().map(|(at, line)| (likeness(line), usize::MAX - at));
     let (score, from_end) = scored.max()?;

@@ -3,7 +3,7 @@
 use super::find::Place;
 use super::indent::Reindent;
 use crate::text;
-use similar::{Algorithm, DiffOp, capture_diff_slices};
+use similar::{Algorithm, DiffOp, capture_diff, capture_diff_slices};
 use std::ops::Range;
 
 /// New bytes for a range of the file.
@@ -14,13 +14,15 @@ pub(crate) struct Splice {
 }
 
 /// Returns what replaces the place: `new`, with every line that `old` has too taken from the file as it is, and with
-/// the file's line endings and indentation. Nothing when a new line's indentation has no counterpart.
+/// the file's line endings and indentation. `kept` are lines of `old` and `new` that are known to be the same one, in
+/// their order; for the others it is found out. Nothing when a new line's indentation has no counterpart.
 pub(crate) fn replace(
     file: &[u8],
     endings: &Endings<'_>,
     place: &Place,
     old: &str,
     new: &str,
+    kept: &[(usize, usize)],
 ) -> Option<Splice> {
     let found = file.get(place.range.clone())?;
     if found == old.as_bytes() && !old.contains('\n') && !new.contains('\n') {
@@ -38,7 +40,7 @@ pub(crate) fn replace(
     let new: Vec<_> = text::lines(new.as_bytes()).collect();
     let [old_content, new_content] = [&old, &new].map(|lines| contents(lines));
     let counterparts = counterparts(&old, &found);
-    for op in capture_diff_slices(Algorithm::Myers, &old_content, &new_content) {
+    for op in aligned(&old_content, &new_content, kept) {
         let paired =
             matches!(op, DiffOp::Equal { .. }) || op.old_range().len() == op.new_range().len();
         for (index, line) in new.get(op.new_range()).unwrap_or_default().iter().enumerate() {
@@ -56,6 +58,21 @@ pub(crate) fn replace(
     }
     let bytes = writer.finish();
     Some(Splice { range: place.range.clone(), bytes })
+}
+
+/// Returns which lines of one text are which of the other, where it is known of some.
+fn aligned(old: &[&[u8]], new: &[&[u8]], kept: &[(usize, usize)]) -> Vec<DiffOp> {
+    let mut ops = Vec::new();
+    let (mut old_index, mut new_index) = (0, 0);
+    for (old_kept, new_kept) in kept.iter().copied() {
+        let (before, after) = (old_index..old_kept, new_index..new_kept);
+        ops.extend(capture_diff(Algorithm::Myers, old, before, new, after));
+        ops.push(DiffOp::Equal { old_index: old_kept, new_index: new_kept, len: 1 });
+        (old_index, new_index) = (old_kept + 1, new_kept + 1);
+    }
+    let (before, after) = (old_index..old.len(), new_index..new.len());
+    ops.extend(capture_diff(Algorithm::Myers, old, before, new, after));
+    ops
 }
 
 type Line<'a> = (&'a [u8], &'a [u8]);

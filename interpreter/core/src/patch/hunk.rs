@@ -107,6 +107,16 @@ impl Hunk {
         (bare > 0 && !hunk.lines.is_empty()).then_some(hunk)
     }
 
+    /// Returns it without the empty line that stays at its end, to be found at the end of the file only: who takes a text
+    /// apart at its line ends sees one there. Nothing when there is none.
+    pub(super) fn without_end(&self) -> Option<Hunk> {
+        let last = self.lines.last()?;
+        let empty = last.sign == Sign::Kept && last.text.trim().is_empty();
+        let mut hunk = Hunk { end: true, ..self.clone() };
+        hunk.lines.pop();
+        (empty && !hunk.lines.is_empty()).then_some(hunk)
+    }
+
     /// Returns whether it has all the context that a program gives: three lines, or all there are.
     pub(super) fn is_made(&self, begins: bool, ends: bool) -> bool {
         const CONTEXT: usize = 3;

@@ -120,9 +120,10 @@ impl<'a> Placer<'a> {
         if blank && scopes.is_empty() && !hunk.end && hunk.at().is_none() {
             return Err(Refused::new(Reason::Unanchored));
         }
-        let mut elsewhere = Vec::new();
+        let (mut elsewhere, marked) = (Vec::new(), hunk.end);
         let matchers = self.matchers;
-        for hunk in std::iter::once(hunk.clone()).chain(hunk.trimmed()) {
+        let all_of_it = std::iter::once(hunk.clone()).chain(hunk.trimmed());
+        for hunk in all_of_it.chain(hunk.without_end().filter(|_| !blank)) {
             for (index, matcher) in matchers.iter().enumerate().filter(|(_, matcher)| matcher.patch)
             {
                 if solid(&hunk.given()).max(usize::from(blank)) < matcher.least {
@@ -136,7 +137,7 @@ impl<'a> Placer<'a> {
                 if !spots.is_empty() {
                     return Ok(Found { hunk, matcher: Some(matcher), spots });
                 }
-                if elsewhere.is_empty() {
+                if elsewhere.is_empty() && hunk.end == marked {
                     elsewhere = all;
                 }
             }

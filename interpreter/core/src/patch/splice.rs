@@ -109,6 +109,20 @@ impl<'h> Core<'h> {
         lines.flat_map(|line| [line.text.as_str(), "\n"]).collect()
     }
 
+    /// Returns the lines that stay: which of those before, and which of those after.
+    fn kept(&self) -> Vec<(usize, usize)> {
+        let (mut old, mut new) = (0, 0);
+        let mut kept = Vec::new();
+        for line in self.lines {
+            if line.sign == Sign::Kept {
+                kept.push((old, new));
+            }
+            old += usize::from(line.sign != Sign::Added);
+            new += usize::from(line.sign != Sign::Removed);
+        }
+        kept
+    }
+
     fn new_lines(&self) -> usize {
         self.lines.iter().filter(|line| line.sign != Sign::Removed).count()
     }
@@ -158,7 +172,7 @@ fn written(
     let place = Place { range, reindent: spot.reindent.clone() };
     // Lines that are only added bring an ending of their own where the patch has one.
     let new = if old.is_empty() { new.replace("\r\n", "\n") } else { new };
-    replace(file.bytes, endings, &place, &old, &new).map(|splice| splice.bytes)
+    replace(file.bytes, endings, &place, &old, &new, &core.kept()).map(|splice| splice.bytes)
 }
 
 /// Returns whether a hunk is written as it stands in the patch.

@@ -1,12 +1,13 @@
 //! What "always" stores: the words that say what a command does, or the command exactly, or nothing.
 
 use super::Approval;
+use super::arguments::contains;
 use super::facts::{self, assigned, command_facts, doubts};
 use super::paths::is_known;
-use super::plain::{Plain, plain};
+use super::plain::{Plain, Text, plain};
 use super::program::{Grammar, basename, is_named};
 use super::wildcard;
-use crate::shell::{self, Command, Line, Redirect, RedirectKind, Word};
+use crate::shell::{Command, Line, Redirect, RedirectKind, Word};
 use crate::spec::{CommandFacts, Entries, Runs, Spec};
 use std::collections::HashSet;
 
@@ -26,11 +27,17 @@ pub(super) const RULE: &str = "bash";
 
 /// Returns what "always" would store for a line of which every command is asked about; `None` where it is not offered.
 pub fn always(spec: &Spec, text: &str) -> Option<Vec<Approval>> {
-    let line = shell::read(text, &spec.limits.shell);
     let grammar = Grammar::new(spec);
+    let line = Text::of(text).read(&grammar);
     let looked = line.commands.iter().enumerate().map(|(index, command)| Looked {
-        plain: plain(&grammar, &line, index),
-        facts: command_facts(&grammar, &line, command, &command.words),
+        plain: plain(&grammar, &line, index, true),
+        facts: command_facts(
+            &grammar,
+            &line,
+            command,
+            &command.words,
+            &grammar.read(&command.words),
+        ),
     });
     let looked = looked.collect::<Vec<_>>();
     of(&grammar, &line, &looked, |_| true)
@@ -107,7 +114,7 @@ fn stored(
 
 /// Returns a command of several targets as one for each (`make a b` is `make a` and `make b`); settings are none.
 pub(super) fn targets(spec: &Grammar<'_>, words: &[Word]) -> Vec<Vec<Word>> {
-    let has_targets = |word: &&Word| spec.arity.targets.contains(&word.text);
+    let has_targets = |word: &&Word| contains(&spec.arity.targets, &word.text);
     let Some(first) = words.first().filter(has_targets) else { return Vec::new() };
     let reading = spec.read(words);
     let targets = reading.arguments.operands.iter().filter(|word| !word.text.contains('='));

@@ -1,12 +1,13 @@
 //! Which directories the commands of a line may stand in, as its `cd`s go.
 
+use super::arguments::contains;
 use super::facts;
 use super::paths::{World, resolve};
 use super::plain::Plain;
 use super::program::{Grammar, basename};
 use crate::shell::{Command, Line, Word};
 use crate::spec::ShellLimits;
-use std::collections::HashMap;
+use foldhash::HashMap;
 use std::path::PathBuf;
 use std::rc::Rc;
 
@@ -29,7 +30,7 @@ struct State {
 impl Directories {
     pub(super) fn new(start: Option<Vec<PathBuf>>, limits: &ShellLimits) -> Directories {
         let state = State { now: start.map(Rc::new), failed: Vec::new(), chain: 0 };
-        Directories { scopes: HashMap::from([(0, state)]), most: limits.max_directories }
+        Directories { scopes: std::iter::once((0, state)).collect(), most: limits.max_directories }
     }
 
     /// Returns the directories a command may stand in.
@@ -73,10 +74,9 @@ impl Directories {
         let calls = facts::is_defined(line, command);
         for words in &plain.spellings {
             let name = words.first().map(|word| basename(&word.text)).unwrap_or_default();
-            let listed = |list: &[String]| list.iter().any(|each| each == name);
-            if calls || listed(&spec.wrappers.lost) {
+            if calls || contains(&spec.wrappers.lost, name) {
                 self.state(line, command.scope).now = None;
-            } else if listed(&spec.wrappers.movers) {
+            } else if contains(&spec.wrappers.movers, name) {
                 let state = self.state(line, command.scope);
                 let target = moved_to(spec, words, world);
                 let moved = target.as_ref().and_then(|target| resolve(target, now, world));

@@ -6,6 +6,7 @@ use super::plain::Plain;
 use super::program::{Grammar, Reading, basename};
 use crate::shell::{Command, Function, Line, Word};
 use crate::spec::{CommandFacts, Spec};
+use compact_str::{CompactString, format_compact};
 
 /// Blanks, and the signs that stand for them in a command's text.
 const BLANKS: [(char, char); 3] = [(' ', '␠'), ('\n', '␤'), ('\t', '␉')];
@@ -17,7 +18,7 @@ pub(super) fn looks_blank(word: &Word) -> bool {
 
 /// Returns the command's text that patterns are matched against: words with single blanks between them, a blank in a
 /// word shown by its sign (`␠`, `␤`, `␉`) so that two words never read as one.
-pub(super) fn text(assigned: &[(String, String)], words: &[Word]) -> String {
+pub(super) fn text(assigned: &[(&str, &str)], words: &[Word]) -> String {
     let length: usize = words.iter().map(|word| word.text.len() + 1).sum();
     let mut text = String::with_capacity(length);
     for (name, value) in assigned {
@@ -35,7 +36,7 @@ pub(super) fn text(assigned: &[(String, String)], words: &[Word]) -> String {
 }
 
 fn show(part: &str, text: &mut String) {
-    if !part.contains(BLANKS.map(|(blank, _)| blank)) {
+    if !part.bytes().any(|byte| matches!(byte, b' ' | b'\n' | b'\t')) {
         return text.push_str(part);
     }
     let shown = |sign| BLANKS.iter().find(|(blank, _)| *blank == sign).map_or(sign, |(_, by)| *by);
@@ -43,8 +44,8 @@ fn show(part: &str, text: &mut String) {
 }
 
 /// Returns the assignments in front of a command.
-pub(super) fn assigned(command: &Command) -> Vec<(String, String)> {
-    command.assignments.iter().map(|each| (each.name.clone(), each.value.text.clone())).collect()
+pub(super) fn assigned(command: &Command) -> Vec<(&str, &str)> {
+    command.assignments.iter().map(|each| (each.name.as_str(), each.value.text.as_str())).collect()
 }
 
 /// Returns the facts of one spelling of a command.
@@ -53,38 +54,39 @@ pub(super) fn command_facts(
     line: &Line,
     command: &Command,
     words: &[Word],
+    reading: &Reading<'_>,
 ) -> CommandFacts {
-    let reading = spec.read(words);
-    let script = reading.script();
     let first = words.first().map(|word| word.text.as_str()).unwrap_or_default();
-    let Reading { arguments, globals, verbs, risks, .. } = &*reading;
+    let Reading { arguments, globals, verbs, risks, .. } = reading;
     let values = globals.values.iter().chain(&arguments.values);
-    let operands: Vec<String> = arguments.operands.iter().map(|word| word.text.clone()).collect();
+    let operands = || arguments.operands.iter().map(|word| &word.text);
     CommandFacts {
-        program: basename(first).to_string(),
-        named: if first.contains('/') { first.to_string() } else { String::new() },
+        program: basename(first).into(),
+        named: if first.contains('/') { first.into() } else { CompactString::default() },
         words: words.iter().map(|word| word.text.clone()).collect(),
-        verbs: verbs.join(" "),
-        verb: verbs.first().or(operands.first()).cloned().unwrap_or_default(),
-        flags: globals.flags.iter().chain(&arguments.flags).cloned().collect(),
-        values: values.map(|(name, value)| format!("{name}={}", value.text)).collect(),
-        operands: verbs.iter().skip(1).cloned().chain(operands).collect(),
+        verbs: match verbs.as_slice() {
+            [] => CompactString::default(),
+            [verb] => verb.clone(),
+            verbs => verbs.join(" ").into(),
+        },
+        verb: verbs.first().or(operands().next()).cloned().unwrap_or_default(),
+        flags: globals.flags().chain(arguments.flags()).cloned().collect(),
+        values: values.map(|(name, value)| format_compact!("{name}={}", value.text)).collect(),
+        operands: verbs.iter().skip(1).chain(operands()).cloned().collect(),
         risks: risks.clone(),
-        script,
+        script: reading.script().to_vec(),
         assigns: command.assignments.iter().map(|each| each.name.clone()).collect(),
         feeds: programs(line, command, command.feeds.clone()),
         fed_by: programs(line, command, command.fed_by.clone()),
         fed_names: names::fed(spec, line, command),
-        recursion: recursion(spec, line, command).to_string(),
+        recursion: recursion(spec, line, command).into(),
     }
 }
 
-fn programs(line: &Line, command: &Command, range: std::ops::Range<usize>) -> Vec<String> {
+fn programs(line: &Line, command: &Command, range: std::ops::Range<usize>) -> Vec<CompactString> {
     let commands = line.commands.get(range).unwrap_or_default().iter();
     let here = commands.filter(|other| other.level == command.level);
-    here.filter_map(|other| other.words.first())
-        .map(|word| basename(&word.text).to_string())
-        .collect()
+    here.filter_map(|other| other.words.first()).map(|word| basename(&word.text).into()).collect()
 }
 
 /// Says whether a command calls the function it stands in, by way of others too, and whether each call starts more.

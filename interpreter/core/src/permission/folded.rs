@@ -1,6 +1,7 @@
 //! How file systems that do not tell cases apart read a name: without signs they ignore, short forms written out.
 //! Protected names are compared like this; nothing that is allowed is.
 
+use super::globs::has_glob;
 use crate::spec::{Folding, Wrappers};
 use std::path::{Component, Path, PathBuf};
 
@@ -9,7 +10,10 @@ pub(super) fn folded(folding: &Folding, name: &str) -> String {
     let kept: String = name.chars().filter(|sign| !folding.ignored.contains(*sign)).collect();
     let kept = kept.trim_end_matches(|sign| folding.trailing.contains(sign));
     // Some letters are the same only in upper case.
-    let folded = kept.to_uppercase().to_lowercase();
+    let folded = match kept.is_ascii() {
+        true => kept.to_ascii_lowercase(),
+        false => kept.to_uppercase().to_lowercase(),
+    };
     folding.short.get(&folded).cloned().unwrap_or(folded)
 }
 
@@ -29,15 +33,24 @@ pub(super) fn plain<'p>(folding: &Folding, path: &'p Path) -> Option<&'p str> {
 
 /// Returns whether folding leaves a text as it is but for its case.
 fn is_plain(folding: &Folding, text: &str) -> bool {
-    let bytes = text.as_bytes();
-    let trails = |end: usize| {
-        let last = end.checked_sub(1).and_then(|last| bytes.get(last));
-        last.is_some_and(|sign| folding.trailing.as_bytes().contains(sign))
-    };
-    text.is_ascii()
-        && memchr::memchr(b'~', bytes).is_none()
-        && !trails(bytes.len())
-        && !memchr::memchr_iter(b'/', bytes).any(trails)
+    let trails = |sign: u8| folding.trailing.as_bytes().contains(&sign);
+    let mut last = b'/';
+    let whole = text.bytes().all(|sign| {
+        let before = std::mem::replace(&mut last, sign);
+        sign.is_ascii() && sign != b'~' && (sign != b'/' || !trails(before))
+    });
+    whole && !trails(last)
+}
+
+/// Returns whether a path, where it is really there, has no other spelling: no file system reads it another way, and it
+/// has no glob.
+pub(super) fn is_usual(wrappers: &Wrappers, path: &Path) -> bool {
+    plain(&wrappers.folding, path).is_some_and(|text| is_lower(text) && !has_glob(text))
+}
+
+/// Returns whether a text is no landmark in another case: those are in lower case.
+fn is_lower(text: &str) -> bool {
+    !text.bytes().any(|sign| sign.is_ascii_uppercase())
 }
 
 /// Returns whether two names are the same there.
@@ -76,21 +89,36 @@ pub(super) fn plain_below<'p>(directory: &str, path: &'p str) -> Option<&'p str>
 
 /// Returns whether a landmark is on a path in another spelling than its own.
 fn is_disguised(wrappers: &Wrappers, path: &Path) -> bool {
+    if let Some(text) = plain(&wrappers.folding, path) {
+        return is_in_capitals(&wrappers.landmarks, text);
+    }
     let relative = path.strip_prefix("/").unwrap_or(path).to_string_lossy();
     let folded = folded_path(&wrappers.folding, Path::new(&*relative));
-    let parts = || relative.split('/').zip(folded.split('/'));
-    let is = |known: &String| match known.strip_prefix('/') {
-        Some(known) => plain_below(known, &folded).is_some() && !relative.starts_with(known),
-        None => parts().any(|(part, folded)| folded == known && part != folded),
+    let named = |folded: &str| wrappers.landmarks.iter().any(|known| known == folded);
+    let place = |known: &String| {
+        known.strip_prefix('/').is_some_and(|known| {
+            plain_below(known, &folded).is_some() && !relative.starts_with(known)
+        })
     };
-    wrappers.landmarks.iter().any(is)
+    let mut parts = relative.split('/').zip(folded.split('/'));
+    parts.any(|(part, folded)| part != folded && named(folded))
+        || wrappers.landmarks.iter().any(place)
+}
+
+/// The same for a text in which folding changes nothing but the case.
+fn is_in_capitals(landmarks: &[String], path: &str) -> bool {
+    let mut parts = path.split('/').filter(|part| !is_lower(part));
+    parts.any(|part| landmarks.iter().any(|known| known.eq_ignore_ascii_case(part)))
+        || landmarks.iter().any(|known| {
+            known.starts_with('/')
+                && !path.starts_with(known.as_str())
+                && plain_below(known, path).is_some()
+        })
 }
 
 /// Returns a path whose protected names are spelled otherwise, as they are usually spelled; `None` if there are none.
 pub(super) fn protected(wrappers: &Wrappers, path: &Path) -> Option<PathBuf> {
     let folding = &wrappers.folding;
-    // Landmarks are in lower case, so what is too has no other spelling of one.
-    let is_lower = |text: &str| !text.bytes().any(|sign| sign.is_ascii_uppercase());
     if plain(folding, path).is_some_and(is_lower) || !is_disguised(wrappers, path) {
         return None;
     }

@@ -7,7 +7,7 @@ use std::path::{Component, Path, PathBuf};
 
 /// Returns whether a part of a path has a glob sign in it.
 pub(super) fn has_glob(text: &str) -> bool {
-    text.contains(['*', '?', '['])
+    memchr::memchr3(b'*', b'?', b'[', text.as_bytes()).is_some()
 }
 
 /// Returns whether a value of a word has a glob in it.

@@ -2,28 +2,47 @@
 
 use super::judge::Judge;
 use super::{Call, Disk, Policy, World};
-use crate::spec::{Record, Rule, Spec, When};
+use crate::spec::{Judged, Late, Record, Rule, Spec, When};
 use serde_json::Value;
+use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
 
 /// The rules of the floor that are in force.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(super) struct Floor<'a> {
     spec: &'a Spec,
     policy: &'a Policy,
+    asks_by: OnceCell<bool>,
 }
 
 impl<'a> Floor<'a> {
     pub(super) fn new(spec: &'a Spec, policy: &'a Policy) -> Floor<'a> {
-        Floor { spec, policy }
+        Floor { spec, policy, asks_by: OnceCell::new() }
+    }
+
+    /// Returns whether a rule asks which program does something to a file.
+    pub(super) fn asks_by(&self) -> bool {
+        let asks = |when: &When| {
+            let mut asks = false;
+            when.facts(&mut |fact| asks |= fact == "by");
+            asks
+        };
+        let floor = self.spec.hardline.iter().chain(&self.policy.hardline_extra);
+        let floor = floor.map(|rule| (rule.about.as_str(), &rule.when));
+        let defaults = self.spec.defaults.iter().filter_map(|rule| match &rule.judged {
+            Judged::When { about, when } => Some((about.as_str(), when)),
+            Judged::Pattern(_) => None,
+        });
+        let mut rules = floor.chain(defaults);
+        *self.asks_by.get_or_init(|| rules.any(|(about, when)| about == "file" && asks(when)))
     }
 
     /// Returns the first rule about that record which it breaks.
     pub(super) fn hit(&self, about: &str, record: &dyn Record) -> Option<&'a Rule> {
-        let on =
-            |rule: &&Rule| rule.about == about && !self.policy.hardline_disable.contains(&rule.id);
-        let mut rules = self.spec.hardline.iter().chain(&self.policy.hardline_extra).filter(on);
-        rules.find(|rule| rule.when.holds(record))
+        let extra = self.policy.hardline_extra.iter().filter(|rule| rule.about == about);
+        let own = self.spec.hardline.about(about, record);
+        let on = |rule: &&Rule| !self.policy.hardline_disable.contains(&rule.id);
+        own.chain(extra).filter(on).find(|rule| rule.when.holds(record))
     }
 }
 
@@ -68,11 +87,10 @@ pub fn example(spec: &Spec, about: &str, when: &When, example: &Value) -> Option
     let rule = Rule {
         id: "example".into(),
         about: about.into(),
-        when: when.clone(),
+        when: Late::now(when.clone()),
         say: String::new(),
         action: None,
-        hit: Vec::new(),
-        miss: Vec::new(),
+        examples: Late::default(),
         file: String::new(),
         pointer: String::new(),
     };

@@ -3,6 +3,7 @@
 mod files;
 
 use super::always::{self, Looked};
+use super::arguments::contains;
 use super::directories::Directories;
 use super::facts::{self, assigned, command_facts, doubts, masks};
 use super::hardline::Floor;
@@ -17,7 +18,8 @@ use crate::shell::{Command, Line, Unseen, Word};
 use crate::spec::{
     CallFacts, CommandFacts, Decision, FileAction, MODES, ModeRow, ModeSpec, Record, Rule, Spec,
 };
-use std::collections::HashMap;
+use compact_str::CompactString;
+use foldhash::HashMap;
 use std::hash::BuildHasher;
 use std::path::PathBuf;
 
@@ -54,6 +56,8 @@ pub(super) struct Judge<'a> {
     asks: Vec<&'static str>,
     /// A written rule denies some commands.
     denies: bool,
+    /// A rule is a pattern over the text of a command.
+    matches_texts: bool,
     allowed: bool,
     /// Length of all nested lines looked at, and how many commands and files.
     nested: usize,
@@ -61,9 +65,9 @@ pub(super) struct Judge<'a> {
     files: usize,
     /// The line itself, and what is known of each of its commands.
     whole: Option<(Line, Vec<Looked>)>,
-    inside: Vec<String>,
-    outside: Vec<String>,
-    writes: Vec<String>,
+    inside: Vec<CompactString>,
+    outside: Vec<CompactString>,
+    writes: Vec<CompactString>,
     /// How often something was not allowed.
     objections: usize,
     offers: Offers,
@@ -95,9 +99,10 @@ impl<'a> Judge<'a> {
             broken: None,
             decision: Decision::Allow,
             trace: Vec::new(),
-            stepped: HashMap::new(),
+            stepped: HashMap::default(),
             asks: Vec::new(),
             denies: rules::denies(&policy.layers, "bash"),
+            matches_texts: rules::matches_texts(spec, &policy.layers, "bash"),
             allowed: true,
             nested: 0,
             commands: 0,
@@ -232,7 +237,7 @@ impl<'a> Judge<'a> {
                 self.ask(&text.text, "unreadable", "too_large");
                 break;
             }
-            let plain = plain(&self.grammar, &line, index);
+            let plain = plain(&self.grammar, &line, index, self.matches_texts);
             let cwds = directories.at(&line, command);
             let cwds = cwds.as_ref().map(|cwds| cwds.as_slice());
             let place = Place { line: &line, command, index, depth };
@@ -261,8 +266,11 @@ impl<'a> Judge<'a> {
             [_, ..] if command.words.is_empty() => &assigns_only,
             _ => &plain.spellings,
         };
-        let facts_of = |words: &Vec<Word>| command_facts(&self.grammar, line, command, words);
-        let spelled: Vec<CommandFacts> = spellings.iter().map(facts_of).collect();
+        let readings: Vec<_> = spellings.iter().map(|words| self.grammar.read(words)).collect();
+        let read = spellings.iter().zip(&readings);
+        let facts = read
+            .map(|(words, reading)| command_facts(&self.grammar, line, command, words, reading));
+        let spelled: Vec<CommandFacts> = facts.collect();
         let objections = self.objections;
         let outer = self.notes.enter(command, plain, spelled.first());
         spelled.iter().for_each(|facts| self.breaks(&written, "command", facts));
@@ -289,7 +297,7 @@ impl<'a> Judge<'a> {
         if depth == 0 && self.objections > objections {
             self.offers.command(index);
         }
-        self.files(place, &written, plain, cwds);
+        self.files(place, &written, plain, &readings, cwds);
         for text in &plain.texts {
             self.nested += text.text.len();
             let limits = &self.spec.limits.shell;
@@ -324,7 +332,7 @@ impl<'a> Judge<'a> {
         self.allowed &= allows;
         let pattern = hit.as_ref().filter(|hit| hit.written).map_or("", |hit| hit.rule);
         self.ruled(written, hit, "default");
-        for facts in spelled.iter().filter(|facts| allows && !names_risks(pattern, facts)) {
+        for facts in spelled.iter().filter(|facts| allows && !rules::names_risks(pattern, facts)) {
             if let Some(guard) = rules::guard(self.spec, "bash", "command", facts) {
                 self.ruled(written, Some(guard), "option");
             }
@@ -335,14 +343,15 @@ impl<'a> Judge<'a> {
     /// Returns whether what was approved may speak of a command: of several targets each has to be approved, and what
     /// runs its input never is.
     fn each_approved(&self, place: Place<'_>, written: &str, spelled: &[CommandFacts]) -> bool {
-        if !rules::has_approvals(&self.policy.layers) {
+        let layers = &self.policy.layers;
+        if !rules::has_approvals(layers) {
             return false;
         }
-        let approved = |text: &str| rules::approves(&self.policy.layers, "bash", text);
-        let exact =
-            rules::approves_exactly(&self.policy.layers, "bash", &wildcard::escape(written));
+        let approved = |text: &str| rules::approves(layers, "bash", text);
+        let exact = rules::approves_exactly(layers, "bash", &wildcard::escape(written));
         let targets = always::targets(&self.grammar, &place.command.words);
-        let texts = spelled.iter().map(|facts| facts.words.iter().map(String::as_str).collect());
+        let texts =
+            spelled.iter().map(|facts| facts.words.iter().map(CompactString::as_str).collect());
         if always::runs_input(self.spec, place.line, place.command, texts) {
             return false;
         }
@@ -357,15 +366,14 @@ impl<'a> Judge<'a> {
         facts: &CommandFacts,
         hit: Option<Hit<'a>>,
     ) -> Option<Hit<'a>> {
-        let grammar = self.spec.wrappers.grammar.contains(&facts.program);
+        let grammar = contains(&self.spec.wrappers.grammar, &facts.program);
         let asks = |hit: &Hit<'_>| hit.written && hit.then == Decision::Ask && hit.rule == "*";
         if !grammar || !facts.named.is_empty() || !hit.as_ref().is_some_and(asks) {
             return hit;
         }
-        let texts = [written.to_string()];
         let asked = Asked {
             tool: "bash",
-            texts: &texts,
+            texts: &[written.to_string()],
             about: "command",
             record: facts,
             plain: true,
@@ -424,10 +432,12 @@ impl<'a> Judge<'a> {
     }
 
     fn unapproved(&self, words: &[Word], facts: &CommandFacts) -> Option<Hit<'a>> {
-        let texts = [facts::text(&[], words)];
+        if !self.matches_texts {
+            return None;
+        }
         let asked = Asked {
             tool: "bash",
-            texts: &texts,
+            texts: &[facts::text(&[], words)],
             about: "command",
             record: facts,
             plain: false,
@@ -438,10 +448,10 @@ impl<'a> Judge<'a> {
 
     fn call_facts(&self, call: &Call) -> CallFacts {
         CallFacts {
-            tool: call.tool.clone(),
-            class: call.class.clone(),
-            verdict: self.decision.name().to_string(),
-            asks: self.asks.iter().map(ToString::to_string).collect(),
+            tool: call.tool.as_str().into(),
+            class: call.class.as_str().into(),
+            verdict: self.decision.name().into(),
+            asks: self.asks.iter().copied().map(CompactString::from).collect(),
             allowed: self.allowed,
             inside: self.inside.clone(),
             outside: self.outside.clone(),
@@ -484,10 +494,4 @@ impl<'a> Judge<'a> {
             Verdict { decision: self.decision, say, trace: self.trace, always, paths: self.named };
         self.notes.explain(verdict, decided)
     }
-}
-
-/// Returns whether a written pattern names every risky word of a command, so that its author meant them.
-fn names_risks(pattern: &str, facts: &CommandFacts) -> bool {
-    let words: Vec<String> = pattern.split(' ').map(|word| word.replace('\\', "")).collect();
-    !facts.risks.is_empty() && facts.risks.iter().all(|risk| words.contains(risk))
 }

@@ -4,6 +4,7 @@
 mod always;
 mod arguments;
 mod directories;
+mod documents;
 mod example;
 mod facts;
 mod folded;

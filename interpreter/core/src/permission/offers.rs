@@ -2,7 +2,7 @@
 //! nothing at all where an answer given now says nothing about the next time.
 
 use super::always::{self, Looked};
-use super::paths::{Located, Roots};
+use super::paths::{Located, Roots, below_root};
 use super::program::Grammar;
 use super::{Approval, wildcard};
 use crate::shell::Line;
@@ -27,6 +27,11 @@ impl Offers {
     /// Notes that something has to be asked about each time.
     pub(super) fn never(&mut self) {
         self.never = true;
+    }
+
+    /// Returns whether nothing will be stored.
+    pub(super) fn are_none(&self) -> bool {
+        self.never
     }
 
     /// Notes a command of the line that was asked about.
@@ -75,7 +80,8 @@ pub(super) fn pattern(
     let path = &located.path;
     let known = |name: &str| spec.wrappers.landmarks.iter().any(|known| known == name);
     let named = |part: &std::ffi::OsStr| known(&part.to_string_lossy());
-    let holds = |known: &String| known.starts_with('/') && Path::new(known).starts_with(path);
+    let holds =
+        |known: &String| known.starts_with('/') && below_root(path, Path::new(known)).is_some();
     let last = below && path.file_name().is_some_and(named);
     let within = action != FileAction::Read && path.iter().any(named);
     let text = located.texts.last()?;

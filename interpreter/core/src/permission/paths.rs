@@ -6,9 +6,12 @@ use super::globs::{has_glob, matches};
 use super::real::{Disk, is_normal, real};
 use crate::shell::{Piece, Word};
 use crate::spec::{FileAction, FileFacts, Folding, Spec, Wrappers};
+use compact_str::CompactString;
+use foldhash::HashSet;
+use std::borrow::Borrow;
 use std::cell::RefCell;
-use std::collections::HashMap;
-use std::ffi::OsString;
+use std::ffi::OsStr;
+use std::hash::{Hash, Hasher};
 use std::path::{Component, Path, PathBuf};
 use std::rc::Rc;
 
@@ -39,6 +42,9 @@ fn text(word: &Word, cwd: Option<&Path>, world: &World<'_>) -> Option<String> {
             Piece::Tilde(name) if name == "~" => text.push_str(&world.home.to_string_lossy()),
             Piece::Tilde(name) if name == "~+" => text.push_str(&cwd?.to_string_lossy()),
             Piece::Tilde(name) if name == "~root" => text.push_str("/root"),
+            Piece::Tilde(name) if is_own_name(name, world.home) => {
+                text.push_str(&world.home.to_string_lossy())
+            }
             Piece::Variable(name) if name == "HOME" => text.push_str(&world.home.to_string_lossy()),
             Piece::Variable(name) if name == "PWD" => text.push_str(&cwd?.to_string_lossy()),
             Piece::Doubt => {}
@@ -46,6 +52,12 @@ fn text(word: &Word, cwd: Option<&Path>, world: &World<'_>) -> Option<String> {
         }
     }
     Some(text)
+}
+
+/// Returns whether a tilde has the person's own name behind it: the last part of their home directory, as a rule.
+fn is_own_name(tilde: &str, home: &Path) -> bool {
+    let name = home.file_name().map(|name| name.to_string_lossy());
+    name.is_some_and(|name| tilde.strip_prefix('~') == Some(name.as_ref()))
 }
 
 /// Returns whether the world and the line say all of a word.
@@ -66,6 +78,13 @@ pub(super) fn resolve(
     cwds: Option<&[PathBuf]>,
     world: &World<'_>,
 ) -> Option<Vec<PathBuf>> {
+    if let ([Piece::Text(text)], [], Some([cwd])) = (&*word.pieces, &*word.also, cwds) {
+        let text = strip(text);
+        let mut path = PathBuf::with_capacity(cwd.as_os_str().len() + 1 + text.len());
+        path.push(cwd);
+        path.push(text);
+        return Some(vec![path]);
+    }
     let values = 1 + word.also.len();
     let mut paths = Vec::new();
     for value in (0..values).map(|index| word.variant(index)) {
@@ -92,7 +111,9 @@ fn strip(text: &str) -> &str {
 
 /// Returns whether a word is an address rather than a path.
 pub(super) fn is_address(word: &Word) -> bool {
-    word.text.contains("://") && !word.text.starts_with("file:")
+    memchr::memchr(b':', word.text.as_bytes()).is_some()
+        && word.text.contains("://")
+        && !word.text.starts_with("file:")
 }
 
 /// Returns an absolute path without dots and doubled slashes, by its text alone.
@@ -152,8 +173,7 @@ pub(super) struct Roots<'a> {
     home: Vec<PathBuf>,
     own: Vec<Own>,
     project: Option<Vec<PathBuf>>,
-    /// By the text of the path.
-    located: RefCell<HashMap<OsString, Rc<Located>>>,
+    located: RefCell<HashSet<ByPath>>,
 }
 
 /// A directory of the program's own.
@@ -163,17 +183,40 @@ struct Own {
     plain: Option<String>,
 }
 
+/// What is known of a path, found by the text of the path.
+struct ByPath(Rc<Located>);
+
+impl Borrow<OsStr> for ByPath {
+    fn borrow(&self) -> &OsStr {
+        self.0.path.as_os_str()
+    }
+}
+
+impl PartialEq for ByPath {
+    fn eq(&self, other: &ByPath) -> bool {
+        self.0.path.as_os_str() == other.0.path.as_os_str()
+    }
+}
+
+impl Eq for ByPath {}
+
+impl Hash for ByPath {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.path.as_os_str().hash(state);
+    }
+}
+
 /// What rules may be asked about a path.
 pub(super) struct Located {
     pub(super) path: PathBuf,
     /// Below `@own` or `~` where it is, else absolute.
-    pub(super) shown: String,
+    pub(super) shown: CompactString,
     /// What patterns over paths are matched against: absolute, below `~`, below the project.
     pub(super) texts: Vec<String>,
     /// Its place below the project, folded; `None` outside.
-    pub(super) place: Option<String>,
-    /// Its place below the project as it is spelled; `None` outside.
-    pub(super) spelled: Option<String>,
+    pub(super) place: Option<CompactString>,
+    /// Its place below the project as it is spelled, if that is another.
+    pub(super) spelled: Option<CompactString>,
 }
 
 impl<'a> Roots<'a> {
@@ -198,24 +241,35 @@ impl<'a> Roots<'a> {
     /// Returns what rules may be asked about a path; each is looked at once.
     pub(super) fn located(&self, path: &Path) -> Rc<Located> {
         if let Some(located) = self.located.borrow().get(path.as_os_str()) {
-            return Rc::clone(located);
+            return Rc::clone(&located.0);
         }
         let located = Rc::new(self.locate(path));
-        self.located.borrow_mut().insert(path.into(), Rc::clone(&located));
+        self.located.borrow_mut().insert(ByPath(Rc::clone(&located)));
         located
     }
 
     fn locate(&self, path: &Path) -> Located {
-        let own = self.below_own(path);
+        let plain = folded::plain(self.folding, path);
+        let own = self.below_own(path, plain);
         let home = below(&self.home, path).map(|rest| named("~", rest));
         let project = self.project.as_ref().and_then(|project| below(project, path));
         let inside = project.filter(|_| own.is_none());
-        let shown = own.map(|rest| named(OWN, rest)).or_else(|| home.clone());
+        let shown = match own {
+            Some(rest) => named(OWN, rest).into(),
+            None => home.as_deref().map_or_else(|| shown_path(path).into(), CompactString::from),
+        };
+        let place = inside.map(|rest| match (plain, rest.to_str()) {
+            (Some(_), Some(rest)) => here(rest.to_ascii_lowercase()),
+            _ => here(folded_path(self.folding, rest)),
+        });
+        let spelled = inside.filter(|rest| rest.to_str() != place.as_deref());
         Located {
             path: path.to_path_buf(),
-            shown: shown.unwrap_or_else(|| shown_path(path)),
-            place: inside.map(|rest| here(folded_path(self.folding, rest))),
-            spelled: inside.map(|rest| here(shown_path(rest))),
+            shown,
+            spelled: spelled
+                .map(|rest| here(shown_path(rest)))
+                .filter(|it| Some(it) != place.as_ref()),
+            place,
             texts: [Some(shown_path(path)), home, project.map(shown_path)]
                 .into_iter()
                 .flatten()
@@ -224,8 +278,7 @@ impl<'a> Roots<'a> {
     }
 
     /// Returns what is left of a path below one of the program's own directories, however it is spelled.
-    fn below_own<'p>(&self, path: &'p Path) -> Option<&'p Path> {
-        let plain = folded::plain(self.folding, path);
+    fn below_own<'p>(&self, path: &'p Path, plain: Option<&'p str>) -> Option<&'p Path> {
         self.own.iter().find_map(|own| match (plain, &own.plain) {
             (Some(path), Some(own)) => folded::plain_below(own, path).map(Path::new),
             _ => folded::below(self.folding, &own.path, path),
@@ -247,8 +300,8 @@ impl<'a> Roots<'a> {
     pub(super) fn guards(&self, path: &Path) -> bool {
         let roots = self.home.iter().chain(self.project.iter().flatten());
         let own = || self.own.iter().map(|own| &own.path);
-        roots.chain(own()).any(|root| root.starts_with(path))
-            || own().any(|own| path.starts_with(own))
+        roots.chain(own()).any(|root| below_root(path, root).is_some())
+            || own().any(|own| below_root(own, path).is_some())
     }
 }
 
@@ -256,18 +309,18 @@ impl Located {
     /// Returns what rules can ask about something done to the path.
     pub(super) fn facts(&self, action: FileAction, by: &str) -> FileFacts {
         FileFacts {
-            action: action.name().to_string(),
+            action: action.name().into(),
             path: self.shown.clone(),
             inside: self.place.is_some(),
             place: self.place.clone().unwrap_or_default(),
-            by: by.to_string(),
+            by: by.into(),
         }
     }
 }
 
 /// A place, which for the project itself is a dot.
-fn here(place: String) -> String {
-    if place.is_empty() { ".".into() } else { place }
+fn here(place: String) -> CompactString {
+    if place.is_empty() { ".".into() } else { place.into() }
 }
 
 fn named(root: &str, rest: &Path) -> String {
@@ -281,12 +334,16 @@ fn shown_path(path: &Path) -> String {
 }
 
 fn below<'p>(roots: &[PathBuf], path: &'p Path) -> Option<&'p Path> {
-    // Both are without dots and doubled slashes, so that their texts tell.
-    let text = path.to_str();
-    roots.iter().find_map(|root| match (root.to_str(), text) {
-        (Some(root), Some(text)) => text_below(root, text).map(Path::new),
+    roots.iter().find_map(|root| below_root(root, path))
+}
+
+/// Returns what is left of a path below a directory. Both are without dots and doubled slashes, so that their texts
+/// tell.
+pub(super) fn below_root<'p>(root: &Path, path: &'p Path) -> Option<&'p Path> {
+    match (root.to_str(), path.to_str()) {
+        (Some(root), Some(path)) => text_below(root, path).map(Path::new),
         _ => path.strip_prefix(root).ok(),
-    })
+    }
 }
 
 fn text_below<'p>(root: &str, path: &'p str) -> Option<&'p str> {

@@ -1,11 +1,13 @@
 //! The other spellings of a command: wrappers, program paths and options in front of a verb taken off, texts that
 //! a shell would run read as lines of their own. What it finds counts against a command, never for it.
 
-use super::arguments::{Known, arguments};
+use super::arguments::{Known, arguments, contains};
+use super::documents;
 use super::program::{Grammar, basename, bytes, is_named};
 use super::said;
 use crate::shell::{self, Command, Line, Piece, Unseen, Word};
-use crate::spec::{Options, Program, Spec};
+use crate::spec::{Options, Program, Spec, Wrapper};
+use compact_str::CompactString;
 use std::cell::OnceCell;
 use std::collections::HashSet;
 
@@ -28,6 +30,17 @@ pub(super) struct Plain {
     pub(super) mixed: bool,
     /// It has more spellings than the limit lets be looked at.
     pub(super) cut: bool,
+}
+
+impl Plain {
+    /// Returns whether a spelling whose program is a path is there by the program's name, too.
+    pub(super) fn names_again(&self, words: &[Word], name: &str) -> bool {
+        let Some((program, rest)) = words.split_first() else { return false };
+        let same = |other: &Vec<Word>| {
+            other.split_first().is_some_and(|(first, behind)| first.text == name && behind == rest)
+        };
+        program.text.len() > name.len() && self.spellings.iter().any(same)
+    }
 }
 
 /// Spellings and texts that only written rules look at.
@@ -66,6 +79,7 @@ impl Text {
             true => shell::read(&self.text, limits),
             false => shell::read_called(&self.text, &self.arguments, limits),
         };
+        documents::settle(spec, &mut line);
         if let Some(input) = &self.input {
             line.feed(input);
         }
@@ -73,8 +87,8 @@ impl Text {
     }
 }
 
-/// Returns the spellings of the `index`-th command of a line.
-pub(super) fn plain(spec: &Grammar<'_>, line: &Line, index: usize) -> Plain {
+/// Returns the spellings of the `index`-th command of a line; without `beside` none that only written rules look at.
+pub(super) fn plain(spec: &Grammar<'_>, line: &Line, index: usize, beside: bool) -> Plain {
     let Some(command) = line.commands.get(index) else { return Plain::default() };
     let mut search = Search {
         spec,
@@ -83,6 +97,7 @@ pub(super) fn plain(spec: &Grammar<'_>, line: &Line, index: usize) -> Plain {
         index,
         found: Plain::default(),
         standing: Standing::Sure,
+        last: if beside { Standing::Guessed } else { Standing::Sure },
         bytes: 0,
         input: OnceCell::new(),
         takes_words: false,
@@ -130,7 +145,7 @@ fn nested(spec: &Grammar<'_>, texts: Vec<Text>, aside: bool) -> Nested {
             break;
         }
         for index in 0..line.commands.len() {
-            let Plain { spellings, texts, aside: more, .. } = plain(spec, &line, index);
+            let Plain { spellings, texts, aside: more, .. } = plain(spec, &line, index, aside);
             let more = if aside { more } else { Aside::default() };
             found.spellings.extend(spellings.into_iter().chain(more.spellings));
             let deeper = texts.into_iter().chain(more.texts);
@@ -146,7 +161,8 @@ fn filled(words: &[Word], called: &[Word]) -> Vec<Word> {
     let all = |name: &str| name == "@" || name == "*";
     let mut found = Vec::new();
     for word in words {
-        let said = word.pieces.iter().filter(|piece| **piece != Piece::Text(String::new()));
+        let said =
+            word.pieces.iter().filter(|piece| **piece != Piece::Text(CompactString::default()));
         let said: Vec<&Piece> = said.collect();
         if matches!(said.as_slice(), [Piece::Variable(name)] if all(name)) {
             found.extend(given.iter().cloned());
@@ -188,6 +204,8 @@ pub(super) struct Search<'a, 's> {
     index: usize,
     pub(super) found: Plain,
     pub(super) standing: Standing,
+    /// What is less sure than this is not looked for.
+    last: Standing,
     /// Length of all spellings together.
     bytes: usize,
     input: OnceCell<Option<Vec<Piece>>>,
@@ -198,7 +216,12 @@ pub(super) struct Search<'a, 's> {
 impl Search<'_, '_> {
     fn run(&mut self) {
         self.variants();
-        for standing in [Standing::Sure, Standing::Aside, Standing::Guessed] {
+        for each in &self.command.assignments {
+            self.assigned(&each.name, &each.value.text);
+        }
+        let each = [Standing::Sure, Standing::Aside, Standing::Guessed];
+        let last = self.last;
+        for standing in each.into_iter().filter(|each| *each <= last) {
             let mut at = 0;
             self.standing = standing;
             while let Some(words) = self.lists().0.get(at).cloned().filter(|_| !self.found.cut) {
@@ -271,6 +294,9 @@ impl Search<'_, '_> {
     }
 
     pub(super) fn add(&mut self, words: Vec<Word>) {
+        if self.standing > self.last {
+            return;
+        }
         let known = self.found.spellings.contains(&words) || self.lists().0.contains(&words);
         if words.is_empty() || known {
             return;
@@ -289,9 +315,19 @@ impl Search<'_, '_> {
     }
 
     pub(super) fn text(&mut self, text: Text) {
+        if self.standing > self.last {
+            return;
+        }
         let texts = self.lists().1;
         if !texts.contains(&text) {
             texts.push(text);
+        }
+    }
+
+    /// Adds the value of a variable that programs run.
+    pub(super) fn assigned(&mut self, name: &str, value: &str) {
+        if contains(&self.spec.wrappers.variables, name) {
+            self.found.aside.texts.push(Text::of(value));
         }
     }
 
@@ -318,6 +354,10 @@ impl Search<'_, '_> {
         if let Some(bare) = &reading.bare {
             self.add(bare.clone());
         }
+        reading.script_texts().iter().for_each(|text| self.text(Text::of(text)));
+        if self.takes_words && reading.program.is_some_and(|program| program.verbs) {
+            self.unshown();
+        }
         let spec = self.spec;
         for wrapper in spec.wrappers.starting(name) {
             let named = wrapper.programs.iter().filter_map(|names| behind(names, words)).max();
@@ -327,6 +367,9 @@ impl Search<'_, '_> {
             }
         }
         self.standing = self.standing.max(Standing::Aside);
+        if self.standing > self.last {
+            return;
+        }
         for from in 0..targets.len().min(spec.limits.shell.max_targets) {
             self.add(after(Word::of(name), targets.get(from..).unwrap_or_default()));
         }
@@ -386,11 +429,14 @@ impl Search<'_, '_> {
         let skipped = words.iter().take_while(|word| word.text.starts_with('+')).count();
         let words = words.get(skipped..).unwrap_or_default();
         let without = arguments(known, words);
+        if program.is_some_and(|program| without.has(&program.query)) {
+            return;
+        }
         let mut unknown: Vec<String> = Vec::new();
         let mut seen = HashSet::new();
-        for flag in without.flags.iter().filter(|flag| seen.insert(*flag)) {
+        for flag in without.flags().filter(|flag| seen.insert(*flag)) {
             if unknown.len() < self.spec.limits.shell.max_unknown && !known.names(flag) {
-                unknown.push(flag.clone());
+                unknown.push(flag.to_string());
             }
         }
         let with = match unknown.is_empty() {
@@ -409,6 +455,12 @@ fn after(program: Word, rest: &[Word]) -> Vec<Word> {
 
 fn calls(words: &[Word], function: &str) -> bool {
     words.first().is_some_and(|word| word.text == function)
+}
+
+/// Returns what the spec says of a command, whose program's name is this, that runs what its words say.
+pub(super) fn wrapper<'s>(spec: &'s Spec, name: &str, words: &[Word]) -> Option<&'s Wrapper> {
+    let is = |names: &String| behind(names, words).is_some();
+    spec.wrappers.starting(name).find(|wrapper| wrapper.programs.iter().any(is))
 }
 
 /// Returns how many words of the command the wrapper's name and verbs take, if it is that wrapper.

@@ -1,12 +1,13 @@
 //! What a command's words mean to its program: options, operands, what is risky, which files it touches and how.
 
-use super::arguments::{Arguments, Known, arguments};
+use super::arguments::{Arguments, Known, arguments, contains};
 use super::script;
 use crate::shell::{Piece, Word};
-use crate::spec::{Effect, FileAction, Operands, Options, Program, Spec, Which, Wrappers};
+use crate::spec::{Effect, FileAction, Operands, Options, Program, Script, Spec, Which, Wrappers};
+use compact_str::CompactString;
+use foldhash::{HashMap, HashMapExt};
 use globset::Glob;
-use std::cell::{Cell, RefCell};
-use std::collections::HashMap;
+use std::cell::{Cell, OnceCell, RefCell};
 use std::ops::Deref;
 use std::rc::Rc;
 use std::sync::LazyLock;
@@ -45,7 +46,8 @@ impl<'s> Grammar<'s> {
         let left = Cell::new(spec.limits.shell.max_work);
         Grammar {
             spec,
-            read: RefCell::default(),
+            // Most calls have no more.
+            read: RefCell::new(HashMap::with_capacity(16)),
             fitting: RefCell::default(),
             said: RefCell::default(),
             left,
@@ -114,6 +116,11 @@ impl<'s> Grammar<'s> {
         if let Some(reading) = self.read.borrow().get(words) {
             return Rc::clone(reading);
         }
+        if let Some((program, rest)) = words.split_first().filter(|(it, _)| it.text.contains('/')) {
+            // The grammar is that of its name.
+            let name = [Word::of(basename(&program.text))];
+            return self.read(&[&name, rest].concat());
+        }
         self.spend_words(bytes(words));
         let reading = Rc::new(read(&self.spec.wrappers, words));
         self.read.borrow_mut().insert(words.to_vec(), Rc::clone(&reading));
@@ -131,13 +138,15 @@ pub(super) struct Reading<'s> {
     /// Options between program and verb.
     pub(super) globals: Arguments,
     /// The verbs.
-    pub(super) verbs: Vec<String>,
+    pub(super) verbs: Vec<CompactString>,
     /// Options and operands that run, write or delete, as typed.
-    pub(super) risks: Vec<String>,
+    pub(super) risks: Vec<CompactString>,
     /// The command with the options in front of its verb left out, if it has any.
     pub(super) bare: Option<Vec<Word>>,
     /// Values of options that name files.
     named: Vec<(FileAction, Word)>,
+    /// What its script says.
+    said: OnceCell<Vec<CompactString>>,
 }
 
 /// Returns the length of words as they are written.
@@ -147,11 +156,17 @@ pub(super) fn bytes(words: &[Word]) -> usize {
 
 /// Returns the last component of a program's name.
 pub(super) fn basename(name: &str) -> &str {
-    name.rsplit('/').next().unwrap_or(name)
+    let behind = memchr::memrchr(b'/', name.as_bytes()).map_or(0, |slash| slash + 1);
+    name.get(behind..).unwrap_or(name)
 }
 
 /// Returns whether `name` is `pattern`, in which `*` stands for anything.
 pub(super) fn is_named(pattern: &str, name: &str) -> bool {
+    // Most are told by their first letter.
+    let first = pattern.bytes().next();
+    if first != name.bytes().next() && !matches!(first, Some(b'*' | b'?' | b'\\')) {
+        return false;
+    }
     if pattern.contains('*') { super::wildcard::matches(pattern, name) } else { pattern == name }
 }
 
@@ -161,19 +176,25 @@ fn known(program: &Program) -> Known<'_> {
         valued: [&program.file, &program.out],
         risky: &program.risky,
         signal: program.signal,
+        signals: program.signals,
         stop: program.options.stop,
     }
 }
 
 fn read<'s>(wrappers: &'s Wrappers, words: &[Word]) -> Reading<'s> {
-    let mut key = words.first().map(|word| basename(&word.text)).unwrap_or_default().to_string();
+    let name = words.first().map(|word| basename(&word.text)).unwrap_or_default();
     let mut reading = Reading::default();
+    reading.step(wrappers.program(name), words.get(1..).unwrap_or_default());
+    if reading.program.is_none_or(|program| !program.verbs) {
+        return reading;
+    }
+    let mut key = name.to_string();
     let mut spelled: Vec<Word> = words.first().cloned().into_iter().collect();
-    reading.step(wrappers.program(&key), words.get(1..).unwrap_or_default());
     while reading.program.is_some_and(|program| program.verbs) {
         let operands = std::mem::take(&mut reading.arguments.operands);
         let Some((verb, behind)) = operands.split_first() else { break };
-        if !reading.arguments.flags.is_empty() {
+        let asks = reading.program.is_some_and(|it| reading.arguments.has(&it.query));
+        if !reading.arguments.typed.is_empty() && !asks {
             reading.bare = Some([spelled.as_slice(), &operands].concat());
         }
         spelled.push(verb.clone());
@@ -189,12 +210,12 @@ fn file_mark(value: &str) -> Option<usize> {
     if value.starts_with('@') { Some(1) } else { value.find("=@").map(|at| at + 2) }
 }
 
-fn risks(program: &Program, arguments: &Arguments) -> Vec<String> {
+fn risks(program: &Program, arguments: &Arguments) -> Vec<CompactString> {
     let known = known(program);
     let dangerous =
         |name: &str| program.risky.iter().chain(&program.out).any(|risky| risky == name);
     let number = |name: &str| name.parse::<u32>().is_ok();
-    let mut risks: Vec<String> = arguments
+    let mut risks: Vec<CompactString> = arguments
         .typed
         .iter()
         .filter(|(name, _)| {
@@ -228,15 +249,15 @@ impl<'s> Reading<'s> {
         static UNKNOWN: LazyLock<Options> = LazyLock::new(Options::default);
         let parsed = arguments(program.map_or(Known::only(&UNKNOWN), known), words);
         let outer = std::mem::replace(&mut self.arguments, parsed);
-        self.globals.flags.extend(outer.flags);
+        self.globals.typed.extend(outer.typed);
         self.globals.values.extend(outer.values);
         self.program = program;
         let Some(program) = program else { return };
         self.risks.extend(risks(program, &self.arguments));
         for (name, value) in &self.arguments.values {
-            if program.out.contains(name) {
+            if contains(&program.out, name) {
                 self.named.push((FileAction::Write, value.clone()));
-            } else if program.file.contains(name) {
+            } else if contains(&program.file, name) {
                 self.named.push((FileAction::Read, value.clone()));
             } else if let Some(at) = file_mark(&value.text) {
                 self.named.push((FileAction::Read, value.skip(at)));
@@ -248,7 +269,7 @@ impl<'s> Reading<'s> {
     pub(super) fn files(&self) -> Vec<(FileAction, Word)> {
         let mut files = self.named.clone();
         let Some(program) = self.program else {
-            files.extend(self.likely_files());
+            self.add_likely(&mut files);
             return files;
         };
         let pattern = self.has_pattern(program);
@@ -258,11 +279,34 @@ impl<'s> Reading<'s> {
         }
         for effect in program.effects.iter().filter(|effect| applies(effect, &self.arguments)) {
             let operands = self.arguments.operands.get(usize::from(pattern)..).unwrap_or_default();
-            let into = self.arguments.values.iter().find(|(name, _)| effect.into.contains(name));
+            let into = self.arguments.values.iter().find(|(name, _)| contains(&effect.into, name));
             let words = affected(effect, operands, into.map(|(_, value)| value));
-            files.extend(words.into_iter().map(|word| (effect.action, word)));
+            let values = self.arguments.values.iter();
+            let values = values.filter(|(name, _)| contains(&effect.options, name));
+            let words = words.into_iter().chain(values.map(|(_, value)| value.clone()));
+            files.extend(words.map(|word| (effect.action, word)));
         }
+        files.extend(self.script_files());
         files
+    }
+
+    /// Returns the shell texts that the script in the arguments runs.
+    pub(super) fn script_texts(&self) -> Vec<String> {
+        self.in_script(|script, name, text| contains(&script.texts, name).then(|| text.into()))
+    }
+
+    /// Returns the files that the script in the arguments names.
+    fn script_files(&self) -> Vec<(FileAction, Word)> {
+        self.in_script(|script, name, file| Some((*script.files.get(name)?, Word::of(file))))
+    }
+
+    /// Returns what `takes` makes of the parts of the script: their names, and what stands behind those.
+    fn in_script<T>(&self, takes: impl Fn(&Script, &str, &str) -> Option<T>) -> Vec<T> {
+        let Some(script) = self.program.and_then(|program| program.script.as_ref()) else {
+            return Vec::new();
+        };
+        let parts = self.script().iter().filter_map(|part| part.split_once(' '));
+        parts.filter_map(|(name, rest)| takes(script, name, rest)).collect()
     }
 
     /// Returns whether the first operand is no file but what the program looks for or does.
@@ -270,52 +314,62 @@ impl<'s> Reading<'s> {
         program.operands == Operands::Pattern && !self.arguments.has(&program.unless)
     }
 
-    /// Returns what the script in the arguments says, if the program runs one.
-    pub(super) fn script(&self) -> Vec<String> {
+    /// Returns what the script in the arguments says, if the program runs one; it is read once.
+    pub(super) fn script(&self) -> &[CompactString] {
+        self.said.get_or_init(|| self.read_script())
+    }
+
+    fn read_script(&self) -> Vec<CompactString> {
         let Some((program, script)) = self.program.and_then(|it| Some((it, it.script.as_ref()?)))
         else {
             return Vec::new();
         };
         let values = self.arguments.values.iter();
-        let parts = values.filter(|(name, _)| script.options.contains(name)).map(|(_, word)| word);
+        let parts =
+            values.filter(|(name, _)| contains(&script.options, name)).map(|(_, word)| word);
         let first = self.arguments.operands.first().filter(|_| self.has_pattern(program));
         script::parts(script, &parts.chain(first).collect::<Vec<_>>())
     }
 
     /// A program the spec does not know: every operand and value may be a file.
-    fn likely_files(&self) -> Vec<(FileAction, Word)> {
-        let behind_equals = |word: &Word| word.text.find('=').map(|at| word.skip(at + 1));
-        let words =
-            self.arguments.values.iter().map(|(_, value)| value).chain(&self.arguments.operands);
-        let mut typed: Vec<&Word> = self.arguments.typed.iter().map(|(_, typed)| typed).collect();
-        typed.dedup();
-        let glued = typed.into_iter().filter_map(|typed| {
-            typed.text.find('/').map(|at| Word::of(typed.text.get(at..).unwrap_or_default()))
-        });
-        words
-            .flat_map(|word| [Some(word.clone()), behind_equals(word)])
-            .flatten()
-            .chain(glued)
-            .map(|word| (FileAction::Read, word))
-            .collect()
+    fn add_likely(&self, files: &mut Vec<(FileAction, Word)>) {
+        let Arguments { values, operands, typed, .. } = &self.arguments;
+        files.reserve(values.len() + operands.len());
+        let mut add = |word: Word| files.push((FileAction::Read, word));
+        for word in values.iter().map(|(_, value)| value).chain(operands) {
+            add(word.clone());
+            if let Some(sign) = word.text.find('=') {
+                add(word.skip(sign + 1));
+            }
+        }
+        let mut before = None;
+        for (_, word) in typed {
+            // Letters of one bundle are one word.
+            if let Some(at) = word.text.find('/').filter(|_| before != Some(word)) {
+                add(Word::of(word.text.get(at..).unwrap_or_default()));
+            }
+            before = Some(word);
+        }
     }
 }
 
 fn applies(effect: &Effect, arguments: &Arguments) -> bool {
     let only = effect.only.is_empty() || arguments.has(&effect.only);
     let operand = effect.operand.is_empty()
-        || arguments.operands.iter().any(|word| effect.operand.contains(&word.text));
+        || arguments.operands.iter().any(|word| contains(&effect.operand, &word.text));
     let until = effect
         .ordered
-        .then(|| arguments.flags.iter().position(|flag| effect.only.contains(flag)))
+        .then(|| arguments.flags().position(|flag| contains(&effect.only, flag)))
         .flatten();
-    let mut before = arguments.flags.iter().take(until.unwrap_or(arguments.flags.len()));
-    only && operand && !before.any(|flag| effect.unless.contains(flag))
+    let mut before = arguments.flags().take(until.unwrap_or(arguments.typed.len()));
+    only && operand && !before.any(|flag| contains(&effect.unless, flag))
 }
 
 /// Returns what an operand is called in a directory that it goes into.
-fn below(directory: &Word, operand: &Word) -> Word {
-    directory.with(&format!("/{}", basename(operand.text.trim_end_matches('/'))))
+fn below(effect: &Effect, directory: &Word, operand: &Word) -> Word {
+    let name = basename(operand.text.trim_end_matches('/'));
+    let name = name.rsplit(':').next().filter(|_| effect.hosts).unwrap_or(name);
+    directory.with(&format!("/{name}"))
 }
 
 fn affected(effect: &Effect, operands: &[Word], into: Option<&Word>) -> Vec<Word> {
@@ -325,12 +379,12 @@ fn affected(effect: &Effect, operands: &[Word], into: Option<&Word>) -> Vec<Word
         (Which::First, [first, ..]) => vec![first.clone()],
         (Which::Rest, [_, rest @ ..]) => rest.to_vec(),
         (Which::Last, all) if let Some(into) = into => {
-            all.iter().map(|word| below(into, word)).collect()
+            all.iter().map(|word| below(effect, into, word)).collect()
         }
         (Which::Sources, all) if into.is_some() => all.to_vec(),
         (Which::Sources, [sources @ .., _]) => sources.to_vec(),
         (Which::Last, [sources @ .., last]) => {
-            let inside = sources.iter().map(|word| below(last, word));
+            let inside = sources.iter().map(|word| below(effect, last, word));
             inside.chain([last.clone()]).collect()
         }
     };

@@ -59,13 +59,27 @@ fn is_real(path: &Path, disk: &dyn Disk) -> bool {
     let Some(text) = path.to_str().filter(|text| is_normal(text)) else { return false };
     let ends = memchr::memchr_iter(b'/', text.as_bytes()).skip(1).chain([text.len()]);
     let mut before = ends.filter_map(|end| text.get(..end)).map(Path::new);
-    text == "/" || before.all(|here| disk.link(here).is_none() && root_of_process(here).is_none())
+    let process = text.starts_with("/proc/");
+    let is_root = |here: &Path| process && root_of_process(here).is_some();
+    text == "/" || before.all(|here| disk.link(here).is_none() && !is_root(here))
 }
 
 /// Returns whether a path is absolute, without dots and doubled slashes.
 pub(super) fn is_normal(path: &str) -> bool {
-    let plain = |part: &str| !matches!(part, "" | "." | "..");
-    path == "/" || path.strip_prefix('/').is_some_and(|rest| rest.split('/').all(plain))
+    let Some(rest) = path.strip_prefix('/') else { return false };
+    // How many dots the part so far is; one with another sign in it is plain, an empty one is not.
+    let mut dots = Some(0);
+    let plain = |dots: Option<usize>| dots.is_none_or(|dots| dots > 2);
+    let whole = rest.bytes().all(|sign| {
+        let before = dots;
+        dots = match sign {
+            b'/' => Some(0),
+            b'.' => before.map(|dots| dots + 1),
+            _ => None,
+        };
+        sign != b'/' || plain(before)
+    });
+    path == "/" || (whole && plain(dots))
 }
 
 /// Returns the parts of a path that are to be gone, the first of them last.

@@ -1,7 +1,7 @@
 //! Layers of written rules and the defaults below them: which rule speaks last about a command or a path.
 
 use super::{Approval, wildcard};
-use crate::spec::{DEFAULTS, Decision, DefaultRule, Judged, Record, Spec};
+use crate::spec::{CommandFacts, DEFAULTS, Decision, DefaultRule, Judged, Record, Spec};
 use serde_json::Value;
 
 /// Where a layer comes from.
@@ -140,6 +140,9 @@ impl<'r> Hit<'r> {
 
 /// Returns the rule that decides, if any does.
 pub(super) fn lookup<'r>(spec: &'r Spec, layers: &'r [Layer], asked: Asked<'_>) -> Option<Hit<'r>> {
+    if layers.iter().all(|layer| layer.rules.is_empty()) {
+        return default(spec, asked);
+    }
     let global = match (default(spec, asked), written(layers, Scope::Global, asked)) {
         (Some(default), Some(global)) => Some(global.over(default)),
         (default, global) => global.or(default),
@@ -186,8 +189,7 @@ fn written<'r>(layers: &'r [Layer], scope: Scope, asked: Asked<'_>) -> Option<Hi
         .filter(|layer| layer.scope == scope)
         .flat_map(|layer| layer.rules.iter().map(move |rule| (layer, rule)));
     let matching = rules.filter(|(_, rule)| {
-        (rule.tool == asked.tool || rule.tool == "*")
-            && asked.texts.iter().any(|text| wildcard::matches(&rule.pattern, text))
+        (rule.tool == asked.tool || rule.tool == "*") && fits(&rule.pattern, asked.texts)
     });
     let hits = matching.map(|(layer, rule)| Hit {
         then: rule.then,
@@ -201,6 +203,14 @@ fn written<'r>(layers: &'r [Layer], scope: Scope, asked: Asked<'_>) -> Option<Hi
     hits.reduce(|earlier, later| later.over(earlier))
 }
 
+/// Returns whether a pattern matches one of some texts. The others of a path are its end, below a tilde or without one:
+/// what a star in front may be before them, it may be before all of the path.
+fn fits(pattern: &str, texts: &[String]) -> bool {
+    let whole = || pattern.starts_with('*') && !pattern.bytes().any(|sign| b"~?".contains(&sign));
+    let count = if texts.len() > 1 && whole() { 1 } else { texts.len() };
+    texts.iter().take(count).any(|text| wildcard::matches(pattern, text))
+}
+
 /// Returns whether a written rule of that name denies anything.
 pub(super) fn denies(layers: &[Layer], tool: &str) -> bool {
     let rules = layers.iter().flat_map(|layer| &layer.rules);
@@ -209,20 +219,24 @@ pub(super) fn denies(layers: &[Layer], tool: &str) -> bool {
 }
 
 fn default<'r>(spec: &'r Spec, asked: Asked<'_>) -> Option<Hit<'r>> {
-    let matching = spec.defaults.iter().filter(|rule| rule.tool == asked.tool).filter(|rule| {
-        match &rule.judged {
-            Judged::Pattern(pattern) => {
-                asked.texts.iter().any(|text| wildcard::matches(pattern, text))
-            }
+    let matching =
+        spec.defaults.about(asked.tool, asked.record).filter(|rule| match &rule.judged {
+            Judged::Pattern(pattern) => fits(pattern, asked.texts),
             Judged::When { about, when } => {
                 rule.then == Decision::Allow
                     && asked.plain
                     && about == asked.about
                     && when.holds(asked.record)
             }
-        }
-    });
+        });
     matching.map(Hit::of_default).reduce(|earlier, later| later.over(earlier))
+}
+
+/// Returns whether anything but conditions may speak about a tool's texts: patterns, by default or written.
+pub(super) fn matches_texts(spec: &Spec, layers: &[Layer], tool: &str) -> bool {
+    let pattern = |rule: &DefaultRule| matches!(rule.judged, Judged::Pattern(_));
+    let written = |rule: &LayerRule| rule.tool == tool || rule.tool == "*";
+    layers.iter().flat_map(|layer| &layer.rules).any(written) || spec.defaults.of(tool).any(pattern)
 }
 
 /// Returns the id of the default rule whose pattern decides about a text, if one does.
@@ -240,8 +254,13 @@ pub(super) fn guard<'r>(
     about: &str,
     record: &dyn Record,
 ) -> Option<Hit<'r>> {
-    let guards =
-        spec.defaults.iter().filter(|rule| rule.tool == tool && rule.then != Decision::Allow);
+    let guards = spec.defaults.about(tool, record).filter(|rule| rule.then != Decision::Allow);
     let mut hits = guards.filter(|rule| matches!(&rule.judged, Judged::When { about: of, when } if of == about && when.holds(record)));
     hits.next_back().map(Hit::of_default)
+}
+
+/// Returns whether a written pattern names every risky word of a command, so that its author meant them.
+pub(super) fn names_risks(pattern: &str, facts: &CommandFacts) -> bool {
+    let words: Vec<String> = pattern.split(' ').map(|word| word.replace('\\', "")).collect();
+    !facts.risks.is_empty() && facts.risks.iter().all(|risk| words.iter().any(|word| word == risk))
 }

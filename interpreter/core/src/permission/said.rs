@@ -16,7 +16,7 @@ pub(super) fn input(
     let own = command.redirects.iter().rev().filter(is_stdin).find(|each| each.kind.reads());
     if let Some(redirect) = own {
         return match redirect.document.and_then(|index| line.documents.get(index)) {
-            Some(document) => Some(vec![Piece::Text(document.text.clone())]),
+            Some(document) => Some(vec![Piece::Text(document.text.as_str().into())]),
             None => process(spec, &redirect.target, depth),
         };
     }
@@ -108,7 +108,7 @@ pub(super) fn process(spec: &Grammar<'_>, word: &Word, depth: usize) -> Option<V
 
 /// Returns the words with what their substitutions say in place of them; `None` if that changes nothing.
 pub(super) fn resolved(spec: &Grammar<'_>, words: &[Word], depth: usize) -> Option<Vec<Word>> {
-    let hides = words.iter().any(|word| word.hides(Hidden::Substitution));
+    let hides = words.iter().any(|word| word.is_substituted());
     if !hides || depth >= spec.limits.shell.max_nested {
         return None;
     }
@@ -135,7 +135,7 @@ pub(super) fn resolved(spec: &Grammar<'_>, words: &[Word], depth: usize) -> Opti
 }
 
 fn said_in(spec: &Grammar<'_>, piece: &Piece, depth: usize) -> Option<Vec<Piece>> {
-    let Piece::Hidden(Hidden::Substitution, raw) = piece else { return None };
+    let Piece::Hidden(Hidden::Substitution | Hidden::Document, raw) = piece else { return None };
     let inner = raw.strip_prefix("$(").and_then(|raw| raw.strip_suffix(')')).map(String::from);
     let ticks = || raw.strip_prefix('`').and_then(|raw| raw.strip_suffix('`'));
     let unticked = || ticks().map(|raw| raw.replace("\\`", "`").replace("\\$", "$"));
@@ -266,19 +266,19 @@ fn joined(words: impl Iterator<Item = Vec<Piece>>) -> Vec<Piece> {
 
 /// Returns a word's pieces with its escapes decoded: all of them, or the line ends that some shells' `echo` knows.
 fn plain(word: &Word, escapes: bool) -> Vec<Piece> {
-    let decoded = |text: &String| match escapes {
+    let decoded = |text: &str| match escapes {
         true => shell::unescaped(text),
         false => text.replace("\\n", "\n"),
     };
     let each = word.pieces.iter().map(|piece| match piece {
-        Piece::Text(text) => Piece::Text(decoded(text)),
+        Piece::Text(text) => Piece::Text(decoded(text).into()),
         other => other.clone(),
     });
     each.collect()
 }
 
 fn base(word: &Word) -> Vec<Piece> {
-    vec![Piece::Text(basename(word.text.trim_end_matches('/')).to_string())]
+    vec![Piece::Text(basename(word.text.trim_end_matches('/')).into())]
 }
 
 fn parent(word: &Word) -> Vec<Piece> {
@@ -287,7 +287,7 @@ fn parent(word: &Word) -> Vec<Piece> {
     }
     let path = std::path::Path::new(&word.text);
     let parent = path.parent().map_or("/".into(), |parent| parent.to_string_lossy());
-    vec![Piece::Text(if parent.is_empty() { ".".into() } else { parent.into_owned() })]
+    vec![Piece::Text(if parent.is_empty() { ".".into() } else { parent.into() })]
 }
 
 /// Puts operands into the first of them, as `printf` does: again and again until all are used.
@@ -300,7 +300,7 @@ fn format(operands: &[&Word]) -> Vec<Piece> {
         let before = values.len();
         let mut rest = format.as_str();
         while let Some((text, directive)) = rest.split_once('%') {
-            pieces.push(Piece::Text(text.to_string()));
+            pieces.push(Piece::Text(text.into()));
             let end = directive.find(|sign: char| sign.is_ascii_alphabetic() || sign == '%');
             let at = end.map_or(directive.len(), |end| end + 1);
             match directive.get(..at) {
@@ -309,7 +309,7 @@ fn format(operands: &[&Word]) -> Vec<Piece> {
             }
             rest = directive.get(at..).unwrap_or_default();
         }
-        pieces.push(Piece::Text(rest.to_string()));
+        pieces.push(Piece::Text(rest.into()));
         if values.len() == 0 || values.len() == before {
             return pieces;
         }

@@ -53,8 +53,10 @@ pub fn about(spec: &Spec, step: &Step) -> String {
         MODES => "mode",
         _ => "rule",
     };
-    let shown =
-        Step { of: step.of.chars().take(spec.limits.shell.shown_chars).collect(), ..step.clone() };
+    let end = step.of.char_indices().nth(spec.limits.shell.shown_chars).map(|(end, _)| end);
+    let of = step.of.get(..end.unwrap_or(step.of.len())).unwrap_or_default().to_string();
+    let Step { then, rule, from, line, .. } = step;
+    let shown = Step { of, then: *then, rule: rule.clone(), from: from.clone(), line: *line };
     let default = spec
         .defaults
         .iter()

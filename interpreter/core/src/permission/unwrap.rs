@@ -1,6 +1,6 @@
 //! Takes a wrapper off: finds the command, or the shell text, that its arguments or its input say.
 
-use super::arguments::{Arguments, Known, arguments};
+use super::arguments::{Arguments, Known, arguments, contains};
 use super::plain::{Search, Standing, Text};
 use super::program::is_named;
 use super::said;
@@ -26,11 +26,11 @@ impl Search<'_, '_> {
 
     /// Adds the texts that options and keys hold.
     fn values(&mut self, wrapper: &Wrapper, parsed: &Arguments) {
-        for (_, value) in parsed.values.iter().filter(|(name, _)| wrapper.text.contains(name)) {
+        for (_, value) in parsed.values.iter().filter(|(name, _)| contains(&wrapper.text, name)) {
             self.shell_text(value);
         }
         for keyed in &wrapper.keyed {
-            let values = parsed.values.iter().filter(|(name, _)| keyed.options.contains(name));
+            let values = parsed.values.iter().filter(|(name, _)| contains(&keyed.options, name));
             let operands = parsed.operands.iter().filter(|_| keyed.operands);
             let words = values.map(|(_, value)| value).chain(operands);
             let pair = parsed.operands.iter().take(2).filter(|_| keyed.operands);
@@ -48,21 +48,24 @@ impl Search<'_, '_> {
     }
 
     fn operands(&mut self, wrapper: &Wrapper, parsed: &Arguments) {
-        let split = parsed.values.iter().filter(|(name, _)| wrapper.split.contains(name));
+        let split = parsed.values.iter().filter(|(name, _)| contains(&wrapper.split, name));
         let front: Vec<Word> = split.flat_map(|(_, value)| self.split(&value.text)).collect();
         let mut rest: Vec<Word> =
             front.into_iter().chain(parsed.operands.iter().cloned()).collect();
         if wrapper.assigns {
             let assigned = rest.iter().take_while(|word| is_assignment(&word.text)).count();
-            rest.drain(..assigned);
+            for word in rest.drain(..assigned) {
+                let (name, value) = word.text.split_once('=').unwrap_or_default();
+                self.assigned(name, value);
+            }
         }
         let dashes = rest.iter().take_while(|word| word.text == "-" || word.text == "--").count();
         rest.drain(..dashes);
         if parsed.has(&wrapper.text_if) {
             return self.called(&rest);
         }
-        let reads = rest.first().is_none_or(|word| self.spec.wrappers.stdin.contains(&word.text));
-        let asked = wrapper.runs == Runs::Nothing || parsed.flags.iter().any(|flag| flag == "s");
+        let reads = rest.first().is_none_or(|word| contains(&self.spec.wrappers.stdin, &word.text));
+        let asked = wrapper.runs == Runs::Nothing || parsed.flags().any(|flag| flag == "s");
         if wrapper.input == Input::Text && (reads || asked) {
             return self.input_text();
         }
@@ -72,7 +75,7 @@ impl Search<'_, '_> {
             }
             return;
         }
-        let directory = parsed.values.iter().find(|(name, _)| wrapper.directory.contains(name));
+        let directory = parsed.values.iter().find(|(name, _)| contains(&wrapper.directory, name));
         if let Some((_, directory)) = directory {
             self.add(below(directory, &rest));
         }
@@ -103,7 +106,7 @@ impl Search<'_, '_> {
         if wrapper.input != Input::Words {
             return self.add(rest);
         }
-        let end = rest.iter().position(|word| wrapper.given.contains(&word.text));
+        let end = rest.iter().position(|word| contains(&wrapper.given, &word.text));
         let (rest, given) = rest.split_at(end.unwrap_or(rest.len()));
         let said = self.input();
         self.takes_words |= said.is_none();
@@ -119,7 +122,12 @@ impl Search<'_, '_> {
                 };
                 lines.iter().map(with).collect()
             }
-            Some(_) => vec![rest.to_vec()],
+            Some(mark) => {
+                if self.is_verb(rest, mark) {
+                    self.unshown();
+                }
+                vec![rest.to_vec()]
+            }
             None if parsed.has(&wrapper.whole) || !given.is_empty() => {
                 vec![[rest, &lines].concat()]
             }
@@ -133,10 +141,19 @@ impl Search<'_, '_> {
         }
     }
 
+    /// Returns whether what stands for a word of the input would say what the program does.
+    fn is_verb(&self, words: &[Word], mark: &str) -> bool {
+        let front = words.iter().take_while(|word| word.text != mark).count();
+        let (front, behind) = words.split_at(front);
+        let options = front.iter().any(|word| word.text.starts_with('-'));
+        let program = self.spec.read(front).program;
+        !behind.is_empty() && !options && program.is_some_and(|program| program.verbs)
+    }
+
     /// Adds the text of a file of commands, if it is one that the line itself says.
     fn file(&mut self, rest: &[Word]) {
         let Some(first) = rest.first() else { return };
-        if self.spec.wrappers.stdin.contains(&first.text) {
+        if contains(&self.spec.wrappers.stdin, &first.text) {
             return self.input_text();
         }
         match said::process(self.spec, first, 0) {
@@ -153,7 +170,7 @@ impl Search<'_, '_> {
     }
 
     /// Notes that what runs is read, and that the line does not show it.
-    fn unshown(&mut self) {
+    pub(super) fn unshown(&mut self) {
         self.found.unseen |= self.standing == Standing::Sure;
         self.found.fed = true;
     }
@@ -183,7 +200,8 @@ impl Search<'_, '_> {
     /// Adds the commands behind `-exec` and its like, if there are any; `{}` stands for the starting points unless
     /// files are chosen among.
     fn executed(&mut self, wrapper: &Wrapper, front: &[Word], words: &[Word]) -> bool {
-        let Some(first) = words.iter().position(|word| named(word, &wrapper.exec)) else {
+        let runs = |word: &Word| !wrapper.exec.is_empty() && named(word, &wrapper.exec);
+        let Some(first) = words.iter().position(runs) else {
             return false;
         };
         let before = words.get(..first).unwrap_or_default();
@@ -228,12 +246,13 @@ impl Search<'_, '_> {
 /// Returns a wrapper's own arguments, and as operands what it runs.
 fn parsed(wrapper: &Wrapper, words: &[Word]) -> Arguments {
     let options = &wrapper.options;
-    let dashes = words.iter().position(|word| wrapper.dashes && word.text == "--");
+    let dashes = || words.iter().position(|word| word.text == "--");
+    let dashes = wrapper.dashes.then(dashes).flatten();
     let stop = !wrapper.anywhere && dashes.is_none();
     let text: Vec<String> =
         wrapper.text.iter().filter(|name| !options.maybe.contains(name)).cloned().collect();
     let valued = [text.as_slice(), wrapper.split.as_slice()];
-    let known = Known { options, valued, risky: &[], signal: false, stop };
+    let known = Known { valued, stop, ..Known::only(options) };
     if let Some(at) = dashes {
         let mut parsed = arguments(known, words.get(..at).unwrap_or_default());
         parsed.operands = words.get(at + 1..).unwrap_or_default().to_vec();
@@ -249,7 +268,7 @@ fn parsed(wrapper: &Wrapper, words: &[Word]) -> Arguments {
             true => arguments(known, rest),
             false => Arguments { operands: rest.to_vec(), ..Arguments::default() },
         };
-        parsed.flags.extend(more.flags);
+        parsed.typed.extend(more.typed);
         parsed.values.extend(more.values);
         parsed.operands = more.operands;
     }
@@ -262,6 +281,10 @@ fn minus(word: &Word) -> Word {
 
 /// Returns the shell text of a value that has a key.
 fn text_of<'t>(keyed: &Keyed, value: &'t str) -> Option<&'t str> {
+    let marked = keyed.marks.iter().find_map(|mark| value.trim_start().strip_prefix(mark.as_str()));
+    if marked.is_some() {
+        return marked;
+    }
     ['=', ':', ' '].into_iter().find_map(|sign| {
         let (key, text) = value.split_once(sign)?;
         let key = key.to_lowercase();
@@ -292,7 +315,7 @@ fn is_line(words: &[Word]) -> bool {
 
 /// Returns the text that stands for a line of the input in a command.
 fn mark<'w>(wrapper: &Wrapper, parsed: &'w Arguments, rest: &[Word]) -> Option<&'w str> {
-    let value = parsed.values.iter().find(|(name, _)| wrapper.replace.contains(name));
+    let value = parsed.values.iter().find(|(name, _)| contains(&wrapper.replace, name));
     let braces = parsed.has(&wrapper.replace) || !wrapper.given.is_empty();
     let stands = rest.iter().any(|word| word.text.contains("{}"));
     value.map(|(_, value)| value.text.as_str()).or((braces && stands).then_some("{}"))
@@ -313,7 +336,7 @@ fn replaced(word: &Word, mark: &str, by: &[Piece]) -> Word {
             if index > 0 {
                 pieces.extend(by.iter().cloned());
             }
-            pieces.push(Piece::Text(part.to_string()));
+            pieces.push(Piece::Text(part.into()));
         }
     }
     Word::made(pieces, true)
@@ -339,7 +362,8 @@ fn named(word: &Word, names: &[String]) -> bool {
     word.text.strip_prefix('-').is_some_and(|name| names.iter().any(|each| each == name))
 }
 
-fn is_assignment(text: &str) -> bool {
+/// Returns whether a text is `name=` with a value.
+pub(super) fn is_assignment(text: &str) -> bool {
     text.split_once('=').is_some_and(|(name, _)| {
         !name.is_empty()
             && name.chars().all(|sign| sign.is_ascii_alphanumeric() || sign == '_')

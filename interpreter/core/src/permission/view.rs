@@ -7,6 +7,7 @@ use super::plain::Plain;
 use super::{Step, Verdict};
 use crate::shell::{Command, Redirect, RedirectKind, Word};
 use crate::spec::CommandFacts;
+use compact_str::CompactString;
 use serde::Serialize;
 use std::collections::HashSet;
 use std::hash::Hash;
@@ -176,10 +177,13 @@ impl Notes {
 pub(super) struct Outer(Option<usize>);
 
 fn seen(command: &Command, plain: &Plain, facts: Option<&CommandFacts>) -> CommandView {
-    let texts = |words: &[Word]| words.iter().map(|word| word.text.clone()).collect();
+    let texts = |words: &[Word]| words.iter().map(|word| word.text.to_string()).collect();
+    let named = |names: Option<&[CompactString]>| {
+        names.unwrap_or_default().iter().map(ToString::to_string).collect()
+    };
     let assigned = assigned(command).into_iter().map(|(name, value)| format!("{name}={value}"));
     let redirects = command.redirects.iter().map(|Redirect { kind, fd, target, .. }| {
-        RedirectView { kind: *kind, fd: fd.clone(), target: target.text.clone() }
+        RedirectView { kind: *kind, fd: fd.clone(), target: target.text.to_string() }
     });
     CommandView {
         within: None,
@@ -191,8 +195,8 @@ fn seen(command: &Command, plain: &Plain, facts: Option<&CommandFacts>) -> Comma
             .collect(),
         assigns: assigned.collect(),
         redirects: redirects.collect(),
-        fed_by: facts.map(|facts| facts.fed_by.clone()).unwrap_or_default(),
-        feeds: facts.map(|facts| facts.feeds.clone()).unwrap_or_default(),
+        fed_by: named(facts.map(|facts| facts.fed_by.as_slice())),
+        feeds: named(facts.map(|facts| facts.feeds.as_slice())),
         substituted: command.level > 0,
         spellings: plain.spellings.iter().skip(1).map(|words| texts(words)).collect(),
         runs: plain.texts.iter().map(|text| text.text.clone()).collect(),

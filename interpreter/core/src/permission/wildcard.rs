@@ -2,7 +2,28 @@
 
 /// Returns whether `pattern` matches the whole of `text`. `x *` matches a bare `x` too.
 pub(super) fn matches(pattern: &str, text: &str) -> bool {
-    whole(pattern, text) || bare(pattern).is_some_and(|bare| whole(bare, text))
+    // Most patterns begin or end with what stands for itself.
+    if !ends_alike(pattern, text) {
+        return false;
+    }
+    match pattern.strip_prefix('*') {
+        _ if is_literal(pattern) => pattern == text,
+        Some(end) if is_literal(end) => text.ends_with(end),
+        _ => whole(pattern, text) || bare(pattern).is_some_and(|bare| whole(bare, text)),
+    }
+}
+
+/// Returns whether a text may end as a pattern does: most are told by that.
+fn ends_alike(pattern: &str, text: &str) -> bool {
+    match pattern.bytes().next_back() {
+        None | Some(b'*' | b'?') => true,
+        last => text.bytes().next_back() == last,
+    }
+}
+
+/// Returns whether a pattern stands for nothing but its own text.
+fn is_literal(pattern: &str) -> bool {
+    !pattern.bytes().any(|sign| matches!(sign, b'*' | b'?' | b'\\'))
 }
 
 /// Returns what stands in front of a pattern's last ` *`, if it ends so.

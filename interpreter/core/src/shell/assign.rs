@@ -5,55 +5,34 @@ use super::expand;
 use super::reader::Reader;
 use super::variables::{POSITIONAL, Values, name_at};
 use super::{Command, Hidden, Piece, Unseen, Word};
+use compact_str::CompactString;
 
-/// Builtins that set variables by name, and those that may set any.
-const ASSIGNING: [&str; 15] = [
-    "declare",
-    "typeset",
-    "local",
-    "export",
-    "readonly",
-    "read",
-    "readarray",
-    "mapfile",
-    "printf",
-    "unset",
-    "getopts",
-    "let",
-    "wait",
-    "set",
-    "shift",
-];
-const DECLARING: [&str; 5] = ["declare", "typeset", "local", "export", "readonly"];
-const RUNNING: [&str; 4] = ["eval", "source", ".", "trap"];
+/// Returns whether a builtin sets variables by name and says more of them.
+fn declares(builtin: &str) -> bool {
+    matches!(builtin, "declare" | "typeset" | "local" | "export" | "readonly")
+}
 
-/// Builtins that set the positional parameters.
-const PARAMETERS: [&str; 2] = ["set", "shift"];
+/// Returns whether a builtin sets the positional parameters.
+fn sets_parameters(builtin: &str) -> bool {
+    matches!(builtin, "set" | "shift")
+}
 
 /// Options of `declare` that make something else of a value, or that make a name stand for another one.
 const BENDING: [char; 5] = ['i', 'l', 'u', 'c', 'n'];
 
-/// Builtins and options that make the shell read later lines another way.
-const CHANGING: [&str; 2] = ["set", "shopt"];
+/// Options that make the shell read later lines another way.
 const GRAMMAR_OPTIONS: [&str; 3] = ["keyword", "expand_aliases", "lastpipe"];
 
-/// Builtins that read what stands in an index of a name they are given, and what stands in front of the name if not all
-/// arguments are names.
-const INDEXING: [(&str, &str); 13] = [
-    ("let", ""),
-    ("declare", ""),
-    ("typeset", ""),
-    ("local", ""),
-    ("export", ""),
-    ("readonly", ""),
-    ("read", ""),
-    ("unset", ""),
-    ("getopts", ""),
-    ("printf", "-v"),
-    ("test", "-v"),
-    ("[", "-v"),
-    ("wait", "-p"),
-];
+/// Returns, of a builtin that reads what stands in an index of a name it is given, what stands in front of the name if
+/// not all arguments are names.
+fn indexes(builtin: &str) -> Option<&'static str> {
+    match builtin {
+        "let" | "read" | "unset" | "getopts" => Some(""),
+        "printf" | "test" | "[" => Some("-v"),
+        "wait" => Some("-p"),
+        _ => declares(builtin).then_some(""),
+    }
+}
 
 /// The variable whose value is expanded again for every command that `set -x` shows.
 const PROMPT: &str = "PS4";
@@ -111,8 +90,8 @@ impl Reader<'_, '_> {
     /// Marks a command that reads one of its arguments once more, where that runs something.
     pub(super) fn evaluated(&self, command: &mut Command) {
         let name = command.words.first().map(|word| word.text.as_str()).unwrap_or_default();
-        let Some((_, mark)) = INDEXING.iter().find(|(builtin, _)| *builtin == name) else { return };
-        let names = mark.is_empty() || command.words.iter().any(|word| word.text == *mark);
+        let Some(mark) = indexes(name) else { return };
+        let names = mark.is_empty() || command.words.iter().any(|word| word.text == mark);
         let runs = |word: &Word| match name {
             "let" => self.evaluates(word),
             _ => word.pieces.iter().any(is_run_later),
@@ -125,19 +104,31 @@ impl Reader<'_, '_> {
     /// Notes what a command does to the variables of the line.
     pub(super) fn effects(&mut self, simple: &Simple) {
         let words = &simple.command.words;
-        let has = |list: &[&str]| words.iter().any(|word| list.contains(&word.text.as_str()));
-        let calls = words.first().is_some_and(|word| self.out.functions.contains(&word.text));
-        if calls || has(&RUNNING) {
+        // What runs, what makes the shell read later lines another way, what sets variables by name.
+        let (mut runs, mut changes, mut assigns) = (false, false, false);
+        for word in words {
+            match word.text.as_str() {
+                "eval" | "source" | "." | "trap" => runs = true,
+                "shopt" => changes = true,
+                "set" => (changes, assigns) = (true, true),
+                "shift" | "read" | "readarray" | "mapfile" | "printf" | "getopts" | "wait"
+                | "unset" | "let" => assigns = true,
+                builtin => assigns |= declares(builtin),
+            }
+        }
+        let calls =
+            words.first().is_some_and(|word| self.out.functions.contains(word.text.as_str()));
+        if calls || runs {
             self.out.variables.lose();
         }
-        if has(&CHANGING) && words.iter().any(|word| changes_grammar(&word.text)) {
+        if changes && words.iter().any(|word| changes_grammar(&word.text)) {
             self.out.unseen(Unseen::Syntax);
         }
-        if !has(&ASSIGNING) {
+        if !assigns {
             return;
         }
         self.declared(simple);
-        let parameters = words.iter().position(|word| PARAMETERS.contains(&word.text.as_str()));
+        let parameters = words.iter().position(|word| sets_parameters(&word.text));
         if let Some(at) = parameters {
             self.out.variables.positional = true;
             if self.out.variables.in_function == 0 {
@@ -150,7 +141,7 @@ impl Reader<'_, '_> {
     fn declared(&mut self, simple: &Simple) {
         let sure = self.out.conditional == 0;
         let words = &simple.command.words;
-        let declares = words.first().is_some_and(|word| DECLARING.contains(&word.text.as_str()));
+        let declares = words.first().is_some_and(|word| declares(&word.text));
         let bends = |word: &Word| {
             word.text.strip_prefix(['-', '+']).is_some_and(|flags| flags.contains(BENDING))
         };
@@ -217,7 +208,9 @@ pub(super) struct Simple {
 }
 
 impl Simple {
-    pub(super) fn new(command: Command, mark: usize) -> Simple {
+    pub(super) fn new(mut command: Command, mark: usize) -> Simple {
+        // Most commands have no more.
+        command.words.reserve(8);
         Simple { command, mark, withdrawn: false, arrays: Vec::new() }
     }
 }
@@ -229,7 +222,7 @@ fn is_run_later(piece: &Piece) -> bool {
 
 /// Marks a word: its value is read as code.
 fn hide(word: &mut Word) {
-    let hidden = Piece::Hidden(Hidden::Arithmetic, String::new());
+    let hidden = Piece::Hidden(Hidden::Arithmetic, CompactString::default());
     let pieces = [word.pieces.as_slice(), &[hidden]].concat();
     *word = expand::finish(pieces, word.also.clone(), word.quoted);
 }
@@ -294,9 +287,9 @@ pub(super) fn after_equals(word: &Word, name: &str) -> Word {
                 .get(start..)
                 .and_then(|rest| rest.split_once('='))
                 .map(|(_, value)| value.to_string());
-            *text = value.unwrap_or_default();
+            *text = value.unwrap_or_default().into();
         }
-        if pieces.len() > 1 && pieces.first() == Some(&Piece::Text(String::new())) {
+        if pieces.len() > 1 && pieces.first() == Some(&Piece::Text(CompactString::default())) {
             pieces.remove(0);
         }
         pieces

@@ -5,6 +5,7 @@ use super::reader::Reader;
 use super::variables::{POSITIONAL, Values, name_at};
 use super::words::Until;
 use super::{Hidden, Piece, Unseen, Word, operation};
+use compact_str::format_compact;
 
 /// Which part of an array `${a…}` is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -136,7 +137,7 @@ impl Reader<'_, '_> {
             }
             let text = operation::applied(&text, &operation.pieces, expand::left(self.out))?;
             let doubt = (!sure).then_some(Piece::Doubt);
-            found.push(std::iter::once(Piece::Text(text)).chain(doubt).collect());
+            found.push(std::iter::once(Piece::Text(text.into())).chain(doubt).collect());
         }
         Some(found)
     }
@@ -192,7 +193,7 @@ impl Reader<'_, '_> {
             },
         };
         if !spliced {
-            atoms.push(Piece::Hidden(Hidden::Expansion, format!("${name}")));
+            atoms.push(Piece::Hidden(Hidden::Expansion, format_compact!("${name}")));
         }
         if self.out.variables.touched("IFS") && !quoted {
             atoms.push(Piece::Doubt);
@@ -287,7 +288,7 @@ impl Reader<'_, '_> {
             _ => {}
         }
         if !fits {
-            atoms.push(Piece::Variable(name.to_string()));
+            atoms.push(Piece::Variable(name.into()));
         }
     }
 }

@@ -5,6 +5,7 @@ use super::reader::Reader;
 use super::variables::POSITIONAL;
 use super::words::Until;
 use super::{Assignment, Command, Function, Hidden, Piece, RedirectKind, Unseen, Word};
+use compact_str::CompactString;
 
 /// Tests of `[[ ]]` that read both sides as arithmetic.
 const ARITHMETIC_TESTS: [&str; 7] = ["-eq", "-ne", "-lt", "-le", "-gt", "-ge", "-v"];
@@ -57,7 +58,8 @@ impl Reader<'_, '_> {
         let mut command = self.begin(from);
         let inner = self.text.get(from..self.at).unwrap_or_default().to_string();
         let why = if harmless { Hidden::Expansion } else { Hidden::Arithmetic };
-        command.words = vec![Word::of("(("), Word::made(vec![Piece::Hidden(why, inner)], false)];
+        command.words =
+            vec![Word::of("(("), Word::made(vec![Piece::Hidden(why, inner.into())], false)];
         self.out.line.commands.push(command);
     }
 
@@ -214,7 +216,7 @@ impl Reader<'_, '_> {
 
     /// Returns what a loop without `in` goes over: the positional parameters.
     fn called_with(&self) -> Vec<Vec<Piece>> {
-        let unknown = || vec![vec![Piece::Variable(POSITIONAL.to_string())]];
+        let unknown = || vec![vec![Piece::Variable(POSITIONAL.into())]];
         self.out.variables.fields(POSITIONAL).unwrap_or_else(unknown)
     }
 
@@ -226,7 +228,7 @@ impl Reader<'_, '_> {
         let value = values.first().cloned().unwrap_or_else(|| vec![Piece::Doubt]);
         let also = values.get(1..).unwrap_or_default().to_vec();
         let value = expand::finish(value, also, true);
-        let assignment = Assignment { name: name.to_string(), value };
+        let assignment = Assignment { name: name.into(), value };
         let command = Command { assignments: vec![assignment], ..self.begin(self.at) };
         self.out.line.commands.push(command);
     }
@@ -279,7 +281,7 @@ impl Reader<'_, '_> {
     }
 
     /// Reads a function's body; what it does counts as done, whether or not the line calls it.
-    pub(super) fn function_body(&mut self, name: String) {
+    pub(super) fn function_body(&mut self, name: CompactString) {
         self.skip_lines();
         let start = self.out.line.commands.len();
         self.out.functions.insert(name.clone());
@@ -337,7 +339,7 @@ impl Reader<'_, '_> {
         let compares = |word: &Word| ARITHMETIC_TESTS.contains(&word.text.as_str());
         if command.words.iter().any(compares) {
             let evaluates = command.words.iter().any(|word| self.evaluates(word));
-            let hidden = Piece::Hidden(Hidden::Arithmetic, String::new());
+            let hidden = Piece::Hidden(Hidden::Arithmetic, CompactString::default());
             command.words.extend(evaluates.then(|| Word::made(vec![hidden], false)));
         }
     }

@@ -4,6 +4,7 @@ use super::expand::{self, Atoms};
 use super::reader::Reader;
 use super::variables::{POSITIONAL, Values, name_at};
 use super::{Hidden, Piece, Unseen, Word};
+use compact_str::format_compact;
 
 impl Reader<'_, '_> {
     /// Reads from a `$` on.
@@ -14,8 +15,11 @@ impl Reader<'_, '_> {
             Some('(') => {
                 self.bump();
                 self.bump();
+                let from = self.out.line.commands.len();
                 self.substituted(')');
-                self.hide(atoms, Hidden::Substitution, start);
+                let document = quoted && self.reads_document(from);
+                let why = if document { Hidden::Document } else { Hidden::Substitution };
+                self.hide(atoms, why, start);
             }
             Some('{') => self.deeper(|reader| reader.braced(atoms, quoted)),
             Some('[') => self.arithmetic(atoms, start, "]"),
@@ -45,10 +49,19 @@ impl Reader<'_, '_> {
     }
 
     pub(super) fn hide(&mut self, atoms: &mut Atoms, why: Hidden, start: usize) {
-        atoms.push(Piece::Hidden(
-            why,
-            self.text.get(start..self.at).unwrap_or_default().to_string(),
-        ));
+        atoms.push(Piece::Hidden(why, self.text.get(start..self.at).unwrap_or_default().into()));
+    }
+
+    /// Returns whether all that was read since then is one program without arguments and a text for it to read.
+    fn reads_document(&self, from: usize) -> bool {
+        let line = &self.out.line;
+        let Some([command]) = line.commands.get(from..) else { return false };
+        let [redirect] = command.redirects.as_slice() else { return false };
+        let document = redirect.document.and_then(|index| line.documents.get(index));
+        command.words.len() == 1
+            && command.assignments.is_empty()
+            && redirect.fd.is_none()
+            && document.is_some_and(|document| document.known)
     }
 
     pub(super) fn name(&mut self) -> String {
@@ -75,13 +88,16 @@ impl Reader<'_, '_> {
         let spliced = match (fields, variables.get(name)) {
             (Some(fields), _) => self.elements(atoms, fields, name == "@", quoted),
             (None, Some(values)) => atoms.splice(values, quoted, self.out),
+            (None, None) if unset && name == "@" => {
+                self.elements(atoms, Values::new(), true, quoted)
+            }
             (None, None) if unset => return atoms.push(Piece::Doubt),
             (None, None) => false,
         };
         if !spliced && self.out.variables.touched(name) {
-            atoms.push(Piece::Hidden(Hidden::Expansion, format!("${name}")));
+            atoms.push(Piece::Hidden(Hidden::Expansion, format_compact!("${name}")));
         } else if !spliced {
-            atoms.push(Piece::Variable(name.to_string()));
+            atoms.push(Piece::Variable(name.into()));
         }
         if splits_anew && !quoted {
             atoms.push(Piece::Doubt);

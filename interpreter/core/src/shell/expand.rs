@@ -3,8 +3,13 @@
 use super::reader::Out;
 use super::variables::Values;
 use super::{Parts, Piece, Unseen, Word};
-use std::hash::{DefaultHasher, Hash, Hasher};
+use foldhash::fast::RandomState;
+use std::hash::BuildHasher;
 use std::rc::Rc;
+use std::sync::LazyLock;
+
+/// One state for all: words are compared by their hashes.
+static HASH: LazyLock<RandomState> = LazyLock::new(RandomState::default);
 
 /// A part of a word before expansion.
 #[derive(Debug, Clone, PartialEq)]
@@ -69,7 +74,7 @@ impl Atoms {
     pub(super) fn text(&mut self, text: &str) {
         match self.list.last_mut() {
             Some(Atom::Piece(Piece::Text(last))) => last.push_str(text),
-            _ => self.push(Piece::Text(text.to_string())),
+            _ => self.push(Piece::Text(text.into())),
         }
     }
 
@@ -132,20 +137,55 @@ pub(super) fn charge(out: &mut Out, bytes: usize) -> bool {
     fits
 }
 
-/// Returns the words that the parts of one word become.
-pub(super) fn words(atoms: Atoms, out: &mut Out) -> Vec<Word> {
+/// Adds the words that the parts of one word become.
+pub(super) fn words(atoms: Atoms, out: &mut Out, words: &mut Vec<Word>) {
     let quoted = atoms.quoted;
-    let lists = if atoms.opened { braces(&atoms.list, out) } else { vec![atoms.list] };
-    let mut words = Vec::new();
-    for list in lists {
-        out.words += 1;
-        if out.words > out.limits.max_words {
-            out.unseen(Unseen::TooLarge);
-            break;
-        }
-        words.extend(assemble(list, quoted));
+    if !atoms.opened {
+        return counted(atoms.list, quoted, out, words);
     }
-    words
+    for list in braces(&atoms.list, out) {
+        counted(list, quoted, out, words);
+    }
+}
+
+/// Adds the word that a text is in which no sign means anything.
+pub(super) fn plain(text: &str, out: &mut Out, words: &mut Vec<Word>) {
+    if one_more(out) {
+        words.push(finish(vec![Piece::Text(text.into())], Vec::new(), false));
+    }
+}
+
+/// Counts one more word; false if there are too many.
+fn one_more(out: &mut Out) -> bool {
+    out.words += 1;
+    let fits = out.words <= out.limits.max_words;
+    if !fits {
+        out.unseen(Unseen::TooLarge);
+    }
+    fits
+}
+
+fn counted(list: Vec<Atom>, quoted: bool, out: &mut Out, words: &mut Vec<Word>) {
+    if !one_more(out) {
+        return;
+    }
+    match <[Atom; 1]>::try_from(list) {
+        // Most words are one text.
+        Ok([Atom::Piece(piece)]) if quoted || says(&piece) => {
+            words.push(finish(vec![piece], Vec::new(), quoted));
+        }
+        Ok(one) => assemble(one, quoted, words),
+        Err(list) => assemble(list, quoted, words),
+    }
+}
+
+/// Returns whether a piece makes a word, without quotes too.
+fn says(piece: &Piece) -> bool {
+    match piece {
+        Piece::Doubt => false,
+        Piece::Text(text) => !text.is_empty(),
+        _ => true,
+    }
 }
 
 /// Returns the parts as one word, whatever they hold.
@@ -163,31 +203,30 @@ pub(super) fn single(atoms: Atoms, _: &mut Out) -> Word {
     word.take(atoms.quoted)
 }
 
-fn assemble(list: Vec<Atom>, quoted: bool) -> Vec<Word> {
-    let mut words = Vec::new();
+fn assemble(list: impl IntoIterator<Item = Atom>, quoted: bool, words: &mut Vec<Word>) {
+    let before = words.len();
     let mut word = Assembly::default();
     let mut vanishes = false;
     for atom in list {
         match atom {
             Atom::Fields(fields, whole) => {
                 vanishes |= fields.is_empty();
-                add_fields(fields, whole, &mut word, &mut words);
+                add_fields(fields, whole, &mut word, words);
             }
             Atom::Space if word.begun => words.push(word.take(quoted)),
             Atom::Space => {}
             Atom::Splice(values, false) if values.len() == 1 => {
                 for piece in values.into_iter().flatten() {
-                    split(piece, &mut word, &mut words, quoted);
+                    split(piece, &mut word, words, quoted);
                 }
             }
             Atom::Splice(values, quoted) => word.add_values(&values, quoted),
             other => word.add(other),
         }
     }
-    if word.begun || (quoted && words.is_empty() && !vanishes) {
+    if word.begun || (quoted && words.len() == before && !vanishes) {
         words.push(word.take(quoted));
     }
-    words
 }
 
 /// Adds the elements of an array, each of which but the first begins a word.
@@ -254,8 +293,7 @@ impl Assembly {
             Atom::Splice(values, quoted) => return self.add_values(&values, quoted),
             Atom::Fields(fields, quoted) => return self.add_values(&vec![joined(&fields)], quoted),
         };
-        self.begun |= !matches!(&piece, Piece::Doubt)
-            && !matches!(&piece, Piece::Text(text) if text.is_empty());
+        self.begun |= says(&piece);
         for variant in &mut self.also {
             push(variant, piece.clone());
         }
@@ -309,22 +347,12 @@ fn push(pieces: &mut Vec<Piece>, piece: Piece) {
 
 /// Returns the word of these pieces and other values.
 pub(super) fn finish(pieces: Vec<Piece>, also: Vec<Vec<Piece>>, quoted: bool) -> Word {
-    let mut text = String::with_capacity(pieces.iter().map(size).sum());
-    for piece in &pieces {
-        match piece {
-            Piece::Text(part) | Piece::Glob(part) | Piece::Tilde(part) | Piece::Hidden(_, part) => {
-                text.push_str(part)
-            }
-            Piece::Variable(name) => {
-                text.push('$');
-                text.push_str(name);
-            }
-            Piece::Doubt => {}
-        }
-    }
-    let mut hasher = DefaultHasher::new();
-    text.hash(&mut hasher);
-    Word(Rc::new(Parts { pieces, also, text, quoted, hash: hasher.finish() }))
+    let text = match pieces.as_slice() {
+        [Piece::Text(text)] => text.clone(),
+        pieces => Piece::written(pieces),
+    };
+    let hash = HASH.hash_one(text.as_bytes());
+    Word(Rc::new(Parts { pieces, also, text, quoted, hash }))
 }
 
 /// A brace's end, and the commas of its own level, by the position of the opening one.
@@ -454,6 +482,6 @@ fn sequence(text: &str, most: usize) -> Option<Vec<Vec<Atom>>> {
         _ => number.to_string(),
     };
     (0..count.min(most.saturating_add(1)))
-        .map(|index| Some(vec![Atom::Piece(Piece::Text(shown(value(index)?)))]))
+        .map(|index| Some(vec![Atom::Piece(Piece::Text(shown(value(index)?).into()))]))
         .collect()
 }

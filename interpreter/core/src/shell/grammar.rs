@@ -5,13 +5,28 @@ use super::dollar::assigned_name;
 use super::expand;
 use super::reader::{Reader, ends_word};
 use super::variables::{Values, name_at};
-use super::words::Until;
+use super::words::{Until, means};
 use super::{Assignment, Command, Piece, Unseen, Word};
+use compact_str::CompactString;
 use std::ops::Range;
 
-/// Words that begin or go on with a compound command; none of them is as long as `LONGEST`.
-const INNER_WORDS: [&str; 8] = ["then", "do", "done", "fi", "else", "elif", "esac", "}"];
+/// Longer than any word of the grammar.
 const LONGEST: usize = 16;
+
+impl<'t> Reader<'t, '_> {
+    /// Takes a word in which no sign means anything: most are such. The first of a command may be an assignment.
+    fn plain_word(&mut self, first: bool) -> Option<&'t str> {
+        let rest = self.rest();
+        let end = rest.find(|sign| sign == '=' && first || means(sign)).unwrap_or(rest.len());
+        let (word, behind) = rest.split_at(end);
+        let ends = behind.starts_with([' ', '\t', '\n', ';', '|', '&', ')']) || behind.is_empty();
+        if word.is_empty() || !ends {
+            return None;
+        }
+        self.jump(self.at + end);
+        Some(word)
+    }
+}
 
 impl Reader<'_, '_> {
     /// Reads the whole text.
@@ -65,9 +80,7 @@ impl Reader<'_, '_> {
             self.skip_lines();
             match self.peek() {
                 None | Some(')' | ';') => return,
-                _ if self.bare_word().is_some_and(|(word, _)| ends.contains(&word.as_str())) => {
-                    return;
-                }
+                _ if self.at_one_of(ends) => return,
                 _ => {}
             }
             let before = self.at;
@@ -79,13 +92,18 @@ impl Reader<'_, '_> {
                     self.bump();
                 }
                 None | Some('\n' | ')') => {}
-                _ if self.bare_word().is_some_and(|(word, _)| ends.contains(&word.as_str())) => {}
+                _ if self.at_one_of(ends) => {}
                 _ => self.out.unseen(Unseen::Syntax),
             }
             if self.at == before {
                 return self.fail(Unseen::Syntax);
             }
         }
+    }
+
+    fn at_one_of(&self, words: &[&str]) -> bool {
+        !words.is_empty()
+            && self.bare_word().is_some_and(|(word, _)| words.contains(&word.as_str()))
     }
 
     fn and_or(&mut self) {
@@ -215,7 +233,7 @@ impl Reader<'_, '_> {
             return self.bracketed();
         }
         match self.bare_word() {
-            Some((word, _)) if INNER_WORDS.contains(&word.as_str()) => self.fail(Unseen::Syntax),
+            Some((word, _)) if goes_on(&word) => self.fail(Unseen::Syntax),
             Some((word, end)) if !self.compound(&word, end) => self.simple(),
             None => self.simple(),
             _ => {}
@@ -223,24 +241,22 @@ impl Reader<'_, '_> {
     }
 
     /// Returns the unquoted literal word here and its end, if it is short enough to be a keyword.
-    pub(super) fn bare_word(&self) -> Option<(String, usize)> {
-        let mut word = String::new();
+    pub(super) fn bare_word(&self) -> Option<(CompactString, usize)> {
+        let means = |sign: char| ends_word(sign) || matches!(sign, '\\' | '\'' | '"' | '$' | '`');
+        let mut word = CompactString::default();
         let mut rest = self.rest();
         loop {
-            while let Some(joined) = rest.strip_prefix("\\\n") {
-                rest = joined;
+            let (part, behind) = rest.split_at(rest.find(means).unwrap_or(rest.len()));
+            if word.len() + part.len() > LONGEST || behind.starts_with(['\'', '"', '$', '`']) {
+                return None;
             }
-            match rest.chars().next().filter(|sign| !ends_word(*sign)) {
-                None => break,
-                Some('\\' | '\'' | '"' | '$' | '`') => return None,
-                Some(_) if word.len() >= LONGEST => return None,
-                Some(sign) => {
-                    word.push(sign);
-                    rest = rest.get(sign.len_utf8()..).unwrap_or_default();
-                }
-            }
+            word.push_str(part);
+            rest = match behind.strip_prefix('\\').map(|joined| joined.strip_prefix('\n')) {
+                Some(Some(joined)) => joined,
+                Some(None) => return None,
+                None => break (!word.is_empty()).then(|| (word, self.text.len() - behind.len())),
+            };
         }
-        (!word.is_empty()).then(|| (word, self.text.len() - rest.len()))
     }
 
     /// Returns a command that stands here, without words yet.
@@ -296,6 +312,10 @@ impl Reader<'_, '_> {
         if simple.command.words.is_empty() && !self.at_assignment() && !self.at_end() {
             self.withdraw(simple);
         }
+        if let Some(text) = self.plain_word(simple.command.words.is_empty()) {
+            expand::plain(text, self.out, &mut simple.command.words);
+            return true;
+        }
         let atoms = self.atoms(Until::Blank);
         let raw = self.text.get(from..self.at).unwrap_or_default();
         if raw.is_empty() {
@@ -304,7 +324,7 @@ impl Reader<'_, '_> {
         let array = raw.ends_with('=') && self.peek() == Some('(');
         let assigned = assigned_name(raw).filter(|_| simple.command.words.is_empty());
         let Some(name) = assigned else {
-            simple.command.words.extend(expand::words(atoms, self.out));
+            expand::words(atoms, self.out, &mut simple.command.words);
             if array {
                 let (word, fields) = self.array();
                 simple.command.words.push(word);
@@ -323,11 +343,11 @@ impl Reader<'_, '_> {
             value
         };
         if !sign.starts_with('=') && !array {
-            let before = [Piece::Variable(name.to_string())];
+            let before = [Piece::Variable(name.into())];
             let pieces = [before.as_slice(), &value.pieces].concat();
             value = expand::finish(pieces, value.also.clone(), value.quoted);
         }
-        simple.command.assignments.push(Assignment { name: name.to_string(), value });
+        simple.command.assignments.push(Assignment { name: name.into(), value });
         true
     }
 
@@ -386,4 +406,9 @@ impl Reader<'_, '_> {
         self.function_body(name);
         true
     }
+}
+
+/// Returns whether a compound command goes on, or ends, with a word.
+fn goes_on(word: &str) -> bool {
+    matches!(word, "then" | "do" | "done" | "fi" | "else" | "elif" | "esac" | "}")
 }

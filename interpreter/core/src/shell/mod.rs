@@ -18,6 +18,7 @@ mod variables;
 mod words;
 
 use crate::spec::ShellLimits as Limits;
+use compact_str::CompactString;
 use reader::{Out, Reader};
 use serde::Serialize;
 use std::hash::{Hash, Hasher};
@@ -73,7 +74,7 @@ pub struct Command {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Assignment {
     /// The variable, without an index.
-    pub name: String,
+    pub name: CompactString,
     /// Its value; for an array the elements one after the other.
     pub value: Word,
 }
@@ -82,7 +83,7 @@ pub struct Assignment {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Function {
     /// Its name.
-    pub name: String,
+    pub name: CompactString,
     /// The commands of its body, as positions in [`Line::commands`].
     pub body: Range<usize>,
 }
@@ -144,7 +145,7 @@ pub struct Parts {
     /// Other values it takes, from a loop over known words.
     pub also: Vec<Vec<Piece>>,
     /// The parts as one text; unknown parts as they were written.
-    pub text: String,
+    pub text: CompactString,
     /// Some part of it was quoted or escaped.
     pub quoted: bool,
     /// Of the text, made once: words are looked up far more often than they are read.
@@ -155,17 +156,17 @@ pub struct Parts {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Piece {
     /// Text the program gets as it stands here.
-    Text(String),
+    Text(CompactString),
     /// Unquoted glob signs: files decide what it becomes.
-    Glob(String),
+    Glob(CompactString),
     /// `~` or `~name` at the start.
-    Tilde(String),
+    Tilde(CompactString),
     /// A variable whose value the line does not say.
-    Variable(String),
+    Variable(CompactString),
     /// No text: the parts beside it are likely, not sure.
     Doubt,
     /// What only running the line would tell, as it was written.
-    Hidden(Hidden, String),
+    Hidden(Hidden, CompactString),
 }
 
 /// Why a part of a word cannot be known.
@@ -174,6 +175,8 @@ pub enum Piece {
 pub enum Hidden {
     /// `$(…)`, backticks, `<(…)`
     Substitution,
+    /// `"$(…)"` of one program without arguments that reads a text the line says.
+    Document,
     /// Arithmetic over a name whose value is no number on this line: an index in it could run something.
     Arithmetic,
     /// `${x@P}` and `${!x}`: the value is read as code or as a name.
@@ -242,7 +245,12 @@ impl Word {
 
     /// Returns true if expanding it runs something, or may.
     pub fn runs(&self) -> bool {
-        self.hides(Hidden::Substitution) || self.evaluates()
+        self.is_substituted() || self.evaluates()
+    }
+
+    /// Returns true if a part of it is what a command prints.
+    pub fn is_substituted(&self) -> bool {
+        self.hides(Hidden::Substitution) || self.hides(Hidden::Document)
     }
 
     /// Returns true if a value in it is read as code: that may run what the line does not show.
@@ -268,7 +276,7 @@ impl Word {
                     Piece::Text(text) | Piece::Glob(text) if left > 0 => {
                         let from = left.min(text.len());
                         left -= from;
-                        rest.push(Piece::Text(text.get(from..).unwrap_or_default().to_string()));
+                        rest.push(Piece::Text(text.get(from..).unwrap_or_default().into()));
                     }
                     _ => {
                         if left > 0 && *piece != Piece::Doubt {
@@ -287,8 +295,7 @@ impl Word {
 
     /// Returns the word with `text` behind it.
     pub fn with(&self, text: &str) -> Word {
-        let join =
-            |pieces: &Vec<Piece>| [pieces.as_slice(), &[Piece::Text(text.to_string())]].concat();
+        let join = |pieces: &Vec<Piece>| [pieces.as_slice(), &[Piece::Text(text.into())]].concat();
         let also = self.also.iter().map(join).collect();
         expand::finish(join(&self.pieces), also, self.quoted)
     }
@@ -305,7 +312,28 @@ impl Word {
 
     /// Returns a known word of that text.
     pub fn of(text: &str) -> Word {
-        Word::made(vec![Piece::Text(text.to_string())], false)
+        Word::made(vec![Piece::Text(text.into())], false)
+    }
+}
+
+impl Piece {
+    /// Returns pieces as one text, unknown ones as they were written.
+    fn written(pieces: &[Piece]) -> CompactString {
+        let mut text = CompactString::with_capacity(pieces.iter().map(expand::size).sum());
+        for piece in pieces {
+            match piece {
+                Piece::Text(part)
+                | Piece::Glob(part)
+                | Piece::Tilde(part)
+                | Piece::Hidden(_, part) => text.push_str(part),
+                Piece::Variable(name) => {
+                    text.push('$');
+                    text.push_str(name);
+                }
+                Piece::Doubt => {}
+            }
+        }
+        text
     }
 }
 
@@ -334,7 +362,7 @@ impl Document {
     /// Returns the text that a word expands to.
     fn of(word: &Word) -> Document {
         Document {
-            text: word.text.clone(),
+            text: word.text.to_string(),
             known: word.is_known(),
             runs: word.runs(),
             evaluates: word.evaluates(),

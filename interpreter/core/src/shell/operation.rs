@@ -17,7 +17,7 @@ pub(super) fn applied(value: &str, operation: &[Piece], most: usize) -> Option<S
     let (Piece::Text(first), more) = operation.split_first()? else { return None };
     let signs: Vec<char> = value.chars().collect();
     let rest = |skip: usize| {
-        let head = Piece::Text(first.get(skip..).unwrap_or_default().to_string());
+        let head = Piece::Text(first.get(skip..).unwrap_or_default().into());
         parts(std::iter::once(&head).chain(more))
     };
     let within = |parts: Vec<Part>| {
@@ -170,7 +170,7 @@ mod tests {
 
     #[test]
     fn operations() {
-        let text = |text: &str| Piece::Text(text.to_string());
+        let text = |text: &str| Piece::Text(text.into());
         let any = || Piece::Glob("*".into());
         check("abcabc", &[text("#a")], Some("bcabc"));
         check("abcabc", &[text("#"), any(), text("b")], Some("cabc"));

@@ -3,7 +3,8 @@
 use super::heredoc::Pending;
 use super::variables::Variables;
 use super::{Limits, Line, Unseen};
-use std::collections::HashSet;
+use compact_str::CompactString;
+use foldhash::HashSet;
 
 /// What has been read so far, shared by the readers of nested texts.
 pub(super) struct Out {
@@ -11,7 +12,7 @@ pub(super) struct Out {
     pub(super) limits: Limits,
     pub(super) variables: Variables,
     /// Functions defined so far.
-    pub(super) functions: HashSet<String>,
+    pub(super) functions: HashSet<CompactString>,
     /// Nesting of everything that recurses.
     pub(super) depth: usize,
     /// Nesting of substitutions.
@@ -35,7 +36,7 @@ impl Out {
             line: Line { commands: Vec::with_capacity(8), scopes: vec![0], ..Line::default() },
             limits,
             variables: Variables::new(&limits),
-            functions: HashSet::new(),
+            functions: HashSet::default(),
             depth: 0,
             level: 0,
             scope: 0,

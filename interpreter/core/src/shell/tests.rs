@@ -27,33 +27,33 @@ const LIMITS: Limits = Limits {
 
 fn shown(line: &str) -> Vec<String> {
     let read = read(line, &LIMITS);
-    let mut shown: Vec<String> =
-        read.commands
-            .iter()
-            .map(|command| {
-                let mut parts: Vec<String> = command
-                    .assignments
-                    .iter()
-                    .map(|a| format!("{}={}", a.name, a.value.text))
-                    .collect();
-                parts.extend(command.words.iter().map(|word| {
-                    if word.text.is_empty() { "''".into() } else { word.text.clone() }
-                }));
-                parts.extend(command.redirects.iter().map(|redirect| {
-                    let fd = redirect.fd.clone().unwrap_or_default();
-                    let text = redirect
-                        .document
-                        .and_then(|index| read.documents.get(index))
-                        .map(|document| document.text.clone());
-                    format!(
-                        "[{fd}{:?} {}]",
-                        redirect.kind,
-                        text.unwrap_or(redirect.target.text.clone()).trim_end()
-                    )
-                }));
-                parts.join(" ")
-            })
-            .collect();
+    let mut shown: Vec<String> = read
+        .commands
+        .iter()
+        .map(|command| {
+            let mut parts: Vec<String> = command
+                .assignments
+                .iter()
+                .map(|a| format!("{}={}", a.name, a.value.text))
+                .collect();
+            parts.extend(command.words.iter().map(|word| {
+                if word.text.is_empty() { "''".into() } else { word.text.to_string() }
+            }));
+            parts.extend(command.redirects.iter().map(|redirect| {
+                let fd = redirect.fd.clone().unwrap_or_default();
+                let text = redirect
+                    .document
+                    .and_then(|index| read.documents.get(index))
+                    .map(|document| document.text.clone());
+                format!(
+                    "[{fd}{:?} {}]",
+                    redirect.kind,
+                    text.unwrap_or(redirect.target.text.to_string()).trim_end()
+                )
+            }));
+            parts.join(" ")
+        })
+        .collect();
     shown.extend(read.unseen.iter().map(|why| format!("? {why:?}")));
     shown
 }
@@ -189,7 +189,7 @@ fn loops_keep_every_value() {
     let word = &read.commands[0].words[0];
     assert_eq!(
         (word.variant(0).text.clone(), word.variant(1).text.clone()),
-        ("ls".to_string(), "reboot".to_string())
+        ("ls".into(), "reboot".into())
     );
 }
 

@@ -2,7 +2,7 @@
 
 use super::expand::size;
 use super::{Limits, Piece};
-use std::collections::{HashMap, HashSet};
+use foldhash::{HashMap, HashSet};
 
 /// The values a variable may have; several come from a loop over known words, or from what may have happened.
 pub(super) type Values = Vec<Vec<Piece>>;
@@ -234,7 +234,7 @@ impl Variables {
 
     /// Returns what was assigned since the mark and had been assigned before it too, with its values.
     pub(super) fn changed_since(&self, mark: usize) -> Vec<(String, Values)> {
-        let mut seen = HashSet::new();
+        let mut seen = HashSet::default();
         let since = self.log.get(mark..).unwrap_or_default().iter().map(|(name, _)| name);
         let before = |name: &String| self.first.get(name).is_some_and(|first| *first < mark);
         let known = |name: &String| self.known.get(name).map(|known| known.values.clone());

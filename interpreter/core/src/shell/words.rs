@@ -3,6 +3,7 @@
 use super::expand::{Atom, Atoms};
 use super::reader::{Reader, ends_word};
 use super::{Hidden, Piece, Unseen, Word, escape, expand};
+use compact_str::ToCompactString;
 
 /// Where a word ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,7 +20,9 @@ impl Reader<'_, '_> {
     /// Reads one word and expands it; braces and splitting may make none or several of it.
     pub(super) fn word(&mut self) -> Vec<Word> {
         let atoms = self.atoms(Until::Blank);
-        expand::words(atoms, self.out)
+        let mut words = Vec::new();
+        expand::words(atoms, self.out, &mut words);
+        words
     }
 
     /// Reads one word that is neither split nor brace-expanded: a redirect's target, an assigned value.
@@ -66,7 +69,7 @@ impl Reader<'_, '_> {
                 _ if ends(sign, until) => break,
                 '*' | '?' | '[' => {
                     self.bump();
-                    atoms.push(Piece::Glob(sign.to_string()));
+                    atoms.push(Piece::Glob(sign.to_compact_string()));
                 }
                 '~' if self.tilde_may_stand(start) => self.tilde(atoms),
                 '{' if until == Until::Blank => {
@@ -198,7 +201,7 @@ impl Reader<'_, '_> {
             if name == "~" && self.out.variables.touched("HOME") {
                 self.variable(atoms, "HOME", true);
             } else {
-                atoms.push(Piece::Tilde(name.to_string()));
+                atoms.push(Piece::Tilde(name.into()));
             }
         } else {
             self.bump();
@@ -213,13 +216,13 @@ impl Reader<'_, '_> {
         self.substituted(')');
         atoms.push(Piece::Hidden(
             Hidden::Substitution,
-            self.text.get(start..self.at).unwrap_or_default().to_string(),
+            self.text.get(start..self.at).unwrap_or_default().into(),
         ));
     }
 }
 
 /// Returns true for a sign that may mean something in a word.
-fn means(sign: char) -> bool {
+pub(super) fn means(sign: char) -> bool {
     ends_word(sign)
         || matches!(sign, '\\' | '\'' | '"' | '$' | '`' | '*' | '?' | '[' | '~' | '{' | ',' | '}')
 }

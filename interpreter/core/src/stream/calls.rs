@@ -41,6 +41,30 @@ struct Open {
     carry: Option<Carry>,
 }
 
+impl Open {
+    /// Takes a piece of the arguments. Some gateways send the empty object of the call's start before them, or all of them again
+    /// behind them.
+    fn take(&mut self, piece: &CallPiece<'_>) {
+        let text = piece.arguments.trim();
+        let whole = piece.whole || (self.nesting.closed() && text.starts_with('{'));
+        if whole && !self.arguments.is_empty() && matches!(text, "{}" | "[]") {
+            return;
+        }
+        if whole && (piece.whole || self.has_none() || text == self.arguments.trim()) {
+            self.arguments.clear();
+            self.nesting = Nesting::default();
+        }
+        self.nesting.feed(piece.arguments.as_bytes());
+        self.arguments.push_str(&piece.arguments);
+    }
+
+    /// Whether the arguments so far are an empty object.
+    fn has_none(&self) -> bool {
+        let inner = self.arguments.trim().strip_prefix('{').and_then(|rest| rest.strip_suffix('}'));
+        inner.is_some_and(|inner| inner.trim().is_empty())
+    }
+}
+
 /// The finished calls, and whether a name had to be cleaned.
 #[derive(Debug, Default)]
 pub struct Finished {
@@ -82,12 +106,7 @@ impl<'t> Calls<'t> {
             call.name.push_str(name.strip_prefix(call.name.as_str()).unwrap_or(name));
         }
         call.carry = call.carry.take().or_else(|| piece.carry.clone());
-        if piece.whole {
-            call.arguments.clear();
-            call.nesting = Nesting::default();
-        }
-        call.nesting.feed(piece.arguments.as_bytes());
-        call.arguments.push_str(&piece.arguments);
+        call.take(piece);
         (at, &call.name)
     }
 
@@ -210,7 +229,7 @@ pub(super) fn clean<'n>(name: &'n str, offered: &[String]) -> &'n str {
     if offered.iter().any(|tool| tool == bare) { bare } else { name }
 }
 
-/// Reads arguments as a JSON object: nothing is `{}`, text that holds an object is opened once, raw control characters are borne.
+/// Reads arguments as a JSON object: nothing and an empty list are `{}`, text that holds an object is opened once, raw control characters are borne.
 pub(super) fn read(text: &str) -> Result<Map<String, Value>, Broken> {
     let text = text.trim();
     if text.is_empty() || text == "null" {
@@ -218,6 +237,7 @@ pub(super) fn read(text: &str) -> Result<Map<String, Value>, Broken> {
     }
     match parse(text)? {
         Value::Object(arguments) => Ok(arguments),
+        Value::Array(list) if list.is_empty() => Ok(Map::new()),
         Value::String(inner) => match parse(inner.trim()) {
             Ok(Value::Object(arguments)) => Ok(arguments),
             _ => Err(Broken::NotObject),

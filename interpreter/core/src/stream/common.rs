@@ -3,16 +3,17 @@
 
 use super::calls::CallPiece;
 use super::draft::Draft;
-use super::places::{Found, Group, Places, string};
+use super::json::{NotJson, string};
+use super::places::{Found, Group, Places};
 use crate::event::{Event, Usage};
 use crate::message::Carry;
 use crate::spec::{ReplyPlaces, UsagePlaces};
 use serde_json::Value;
-use serde_json::value::RawValue;
+use std::borrow::Cow;
 
 /// Returns whether an error stands at these places.
 pub(super) fn fails(found: &Found<'_>, error: Group) -> bool {
-    found.first(error).is_some_and(|error| !matches!(error.get(), "\"\"" | "{}" | "[]" | "false"))
+    found.first(error).is_some_and(|error| !matches!(error, "\"\"" | "{}" | "[]" | "false"))
 }
 
 /// Where the pieces of a call sit.
@@ -94,18 +95,18 @@ impl PiecePlaces {
     /// Takes a piece of a call, with what goes back with it.
     pub(super) fn read(
         &self,
-        raw: &RawValue,
+        raw: &str,
         carry: Option<Carry>,
         draft: &mut Draft<'_>,
         out: &mut Vec<Event>,
-    ) -> Result<(), serde_json::Error> {
-        let found = self.places.read(raw.get())?;
+    ) -> Result<(), NotJson> {
+        let found = self.places.read(raw)?;
         let arguments = found.first(self.arguments);
         let text = arguments.and_then(string);
         let whole = text.is_none() && arguments.is_some();
-        let arguments = text.or_else(|| arguments.map(|raw| raw.get().into())).unwrap_or_default();
+        let arguments = text.or_else(|| arguments.map(Cow::Borrowed)).unwrap_or_default();
         let piece = CallPiece {
-            index: found.count(self.index),
+            index: found.count(self.index).or_else(|| found.text(self.index)?.parse().ok()),
             id: found.text(self.id),
             name: found.text(self.name),
             arguments,
@@ -176,8 +177,8 @@ impl ProgressCounts {
         }
     }
 
-    pub(super) fn read(&self, raw: &RawValue) -> Option<Event> {
-        let found = self.places.read(raw.get()).ok()?;
+    pub(super) fn read(&self, raw: &str) -> Option<Event> {
+        let found = self.places.read(raw).ok()?;
         Some(Event::Progress { done: found.count(self.done)?, total: found.count(self.total)? })
     }
 }

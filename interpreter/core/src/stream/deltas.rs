@@ -2,13 +2,14 @@
 //! dialect file's business.
 
 use super::Taken;
+use super::carried::Carried;
 use super::common::{PiecePlaces, ProgressCounts, UsageCounts, fails, flat, list};
 use super::draft::Draft;
-use super::places::{Found, Group, Places, string};
+use super::json::{NotJson, elements, string};
+use super::places::{Found, Group, Places};
 use crate::event::Event;
-use crate::spec::{PartKeys, ReplyPlaces};
+use crate::spec::{Dialect, PartKeys};
 use serde_json::Value;
-use serde_json::value::RawValue;
 
 /// The reason of a reply that is said to be done without one.
 const DONE: &str = "done";
@@ -27,6 +28,7 @@ pub(super) struct Deltas<'s> {
     usage: Group,
     progress: Group,
     error: Group,
+    carried: Carried<'s>,
     part: &'s PartKeys,
     piece: PiecePlaces,
     counts: UsageCounts<'s>,
@@ -35,8 +37,8 @@ pub(super) struct Deltas<'s> {
 
 impl<'s> Deltas<'s> {
     /// Compiles the places of a dialect.
-    pub(super) fn new(reply: &'s ReplyPlaces) -> Deltas<'s> {
-        let mut frame = Places::default();
+    pub(super) fn new(dialect: &'s Dialect, model: &'s str) -> Deltas<'s> {
+        let (mut frame, reply) = (Places::default(), &dialect.reply);
         Deltas {
             text: frame.group(&reply.text),
             refusal: frame.group(&reply.refusal),
@@ -48,6 +50,7 @@ impl<'s> Deltas<'s> {
             usage: frame.group(&reply.usage),
             progress: frame.group(&reply.progress),
             error: frame.group(&reply.error),
+            carried: Carried::new(dialect, model, &mut frame),
             frame,
             part: &reply.part,
             piece: PiecePlaces::new(reply),
@@ -58,11 +61,11 @@ impl<'s> Deltas<'s> {
 
     /// Takes one frame. Errors when it is not JSON.
     pub(super) fn frame(
-        &self,
+        &mut self,
         json: &str,
         draft: &mut Draft<'_>,
         out: &mut Vec<Event>,
-    ) -> Result<Taken, serde_json::Error> {
+    ) -> Result<Taken, NotJson> {
         let found = self.frame.read(json)?;
         if fails(&found, self.error) {
             return Ok(Taken::Error);
@@ -70,9 +73,10 @@ impl<'s> Deltas<'s> {
         if let Some(piece) = found.first(self.reasoning).and_then(string) {
             draft.reasoning(&piece, out);
         }
+        self.carried.keep(&found);
         match found.first(self.text) {
-            Some(raw) if raw.get().starts_with(['[', '{']) => {
-                self.parts(&serde_json::from_str(raw.get())?, draft, out)
+            Some(raw) if raw.starts_with(['[', '{']) => {
+                self.parts(&serde_json::from_str(raw)?, draft, out)
             }
             Some(raw) => draft.text(&string(raw).unwrap_or_default(), out),
             None => {}
@@ -84,12 +88,12 @@ impl<'s> Deltas<'s> {
         if let Some(word) = found.text(self.finish).filter(|word| !word.is_empty()) {
             draft.finish = Some(word.into_owned());
         }
-        if found.first(self.done).is_some_and(|raw| raw.get() == "true") {
+        if found.first(self.done).is_some_and(|raw| raw == "true") {
             draft.finish.get_or_insert_with(|| DONE.into());
         }
         if let Some(raw) = found.first(self.usage) {
             // A number stands beside its kin, in the frame itself.
-            let counts = if raw.get().starts_with('{') { raw.get() } else { json };
+            let counts = if raw.starts_with('{') { raw } else { json };
             draft.usage = self.counts.read(counts).or(draft.usage);
         }
         if let Some(event) = found.first(self.progress).and_then(|raw| self.steps.read(raw)) {
@@ -98,14 +102,21 @@ impl<'s> Deltas<'s> {
         Ok(if found.nothing() { Taken::Nothing } else { Taken::Known })
     }
 
+    /// Hands on what the provider wants back; the reply has ended.
+    pub(super) fn end(&mut self, draft: &mut Draft<'_>, out: &mut Vec<Event>) {
+        if let Some(carry) = self.carried.taken() {
+            draft.carry(true, carry, out);
+        }
+    }
+
     fn calls(
         &self,
         found: &Found<'_>,
         draft: &mut Draft<'_>,
         out: &mut Vec<Event>,
-    ) -> Result<(), serde_json::Error> {
-        if let Some(list) = found.first(self.calls).filter(|raw| raw.get().starts_with('[')) {
-            for raw in serde_json::from_str::<Vec<&RawValue>>(list.get())? {
+    ) -> Result<(), NotJson> {
+        if let Some(list) = found.first(self.calls).filter(|raw| raw.starts_with('[')) {
+            for raw in elements(list)? {
                 self.piece.read(raw, None, draft, out)?;
             }
         }

@@ -5,7 +5,7 @@ use super::calls::{CallPiece, Calls};
 use super::text_calls::{Said, TextCalls};
 use crate::event::{Event, Usage};
 use crate::message::Carry;
-use crate::spec::Dialect;
+use crate::spec::{Dialect, Rule};
 use crate::think::{Piece, Splitter};
 
 /// A reply under construction.
@@ -37,10 +37,16 @@ pub(super) struct Kept<'s> {
 
 impl<'s> Draft<'s> {
     /// Returns an empty draft that holds back at most `limit` bytes of what may be a call written as text.
-    pub(super) fn new(dialect: &'s Dialect, context: &'s Context, limit: usize) -> Draft<'s> {
+    pub(super) fn new(
+        rules: &[Rule],
+        dialect: &'s Dialect,
+        context: &'s Context,
+        limit: usize,
+    ) -> Draft<'s> {
+        let named = context.text_calls.as_deref();
         Draft {
             splitter: Splitter::new(&dialect.think_tags, context.opens_in_think),
-            text_calls: TextCalls::new(&dialect.text_calls, &context.tools, limit),
+            text_calls: TextCalls::new(rules, named, &context.tools, limit),
             said: Kept {
                 calls: Calls::new(&context.tools, &context.call_prefix),
                 text: false,

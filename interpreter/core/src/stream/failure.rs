@@ -159,10 +159,11 @@ pub(super) fn judge(
         text: short(
             &text.split_whitespace().collect::<Vec<_>>().join(" "),
             around.limits.quirk_chars,
-        ),
-        r#type: words.kind.unwrap_or_default().to_lowercase(),
-        code: words.code.unwrap_or_default().to_lowercase(),
-        param: words.param.unwrap_or_default(),
+        )
+        .into(),
+        r#type: words.kind.unwrap_or_default().to_lowercase().into(),
+        code: words.code.unwrap_or_default().to_lowercase().into(),
+        param: words.param.unwrap_or_default().into(),
         empty,
         roomy: around.roomy,
         body,
@@ -185,7 +186,8 @@ pub(super) fn judge(
     failure.resets_at_ms = waits.resets_at_ms;
     failure.resets_in_ms = waits.resets_in_ms;
     failure.param = failure.param.or_else(|| {
-        (failure.kind == "param_refused" && !facts.param.is_empty()).then(|| facts.param.clone())
+        (failure.kind == "param_refused" && !facts.param.is_empty())
+            .then(|| facts.param.to_string())
     });
     failure.status = Some(around.status);
     failure.message =

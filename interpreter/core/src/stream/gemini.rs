@@ -4,11 +4,11 @@
 use super::Taken;
 use super::common::{PiecePlaces, UsageCounts, fails};
 use super::draft::Draft;
-use super::places::{Found, Group, Places, string};
+use super::json::{NotJson, elements, string};
+use super::places::{Found, Group, Places};
 use crate::event::Event;
 use crate::message::Carry;
 use crate::spec::Dialect;
-use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 /// The reason of a reply whose prompt a filter took.
@@ -67,13 +67,13 @@ impl<'s> Gemini<'s> {
         json: &str,
         draft: &mut Draft<'_>,
         out: &mut Vec<Event>,
-    ) -> Result<Taken, serde_json::Error> {
+    ) -> Result<Taken, NotJson> {
         let found = self.frame.read(json)?;
         if fails(&found, self.error) {
             return Ok(Taken::Error);
         }
-        if let Some(parts) = found.first(self.parts).filter(|raw| raw.get().starts_with('[')) {
-            for raw in serde_json::from_str::<Vec<&RawValue>>(parts.get())? {
+        if let Some(parts) = found.first(self.parts).filter(|raw| raw.starts_with('[')) {
+            for raw in elements(parts)? {
                 self.part(raw, draft, out)?;
             }
         }
@@ -83,19 +83,14 @@ impl<'s> Gemini<'s> {
             draft.finish.get_or_insert_with(|| BLOCKED.into());
         }
         if let Some(raw) = found.first(self.usage) {
-            draft.usage = self.counts.read(raw.get()).or(draft.usage);
+            draft.usage = self.counts.read(raw).or(draft.usage);
         }
         Ok(if found.nothing() { Taken::Nothing } else { Taken::Known })
     }
 
-    fn part(
-        &self,
-        raw: &RawValue,
-        draft: &mut Draft<'_>,
-        out: &mut Vec<Event>,
-    ) -> Result<(), serde_json::Error> {
+    fn part(&self, raw: &str, draft: &mut Draft<'_>, out: &mut Vec<Event>) -> Result<(), NotJson> {
         let places = &self.part;
-        let found = places.places.read(raw.get())?;
+        let found = places.places.read(raw)?;
         let carry = places.carry(&found, &self.dialect.id, self.model);
         if let Some(call) = found.first(places.call) {
             return self.piece.read(call, carry, draft, out);
@@ -103,7 +98,7 @@ impl<'s> Gemini<'s> {
         if found.first(places.image).is_some() {
             out.push(Event::Notice { about: "image_dropped".into(), text: String::new() });
         }
-        let thought = found.first(places.reasoning).is_some_and(|raw| raw.get() != "false");
+        let thought = found.first(places.reasoning).is_some_and(|raw| raw != "false");
         let text = found.first(places.text).and_then(string).unwrap_or_default();
         match thought {
             true => draft.reasoning(&text, out),
@@ -136,7 +131,7 @@ impl PartPlaces {
 
     fn carry(&self, found: &Found<'_>, dialect: &str, model: &str) -> Option<Carry> {
         let field = |(name, group): &(String, Group)| {
-            let value = serde_json::from_str(found.first(*group)?.get()).ok()?;
+            let value = serde_json::from_str(found.first(*group)?).ok()?;
             Some((name.clone(), value))
         };
         let fields: Map<String, Value> = self.carried.iter().filter_map(field).collect();

@@ -1,10 +1,10 @@
 //! One item of a reply while it comes, and what sits in an item, a part of it or a piece. It knows no frames.
 
 use super::draft::Draft;
-use super::places::{Found, Group, Places, string};
+use super::json::{NotJson, elements, string};
+use super::places::{Found, Group, Places};
 use crate::event::Event;
 use crate::spec::{ItemPlaces, ItemRole, PieceRole, ReplyPlaces};
-use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use std::borrow::Cow;
 
@@ -161,8 +161,8 @@ impl<'s> PartPlaces<'s> {
     }
 
     /// Reads an item, a part of it or a piece. Errors when it is not JSON.
-    pub(super) fn read<'a>(&'a self, raw: &'a RawValue) -> Result<Part<'a, 's>, serde_json::Error> {
-        Ok(Part { places: self, found: self.places.read(raw.get())? })
+    pub(super) fn read<'a>(&'a self, raw: &'a str) -> Result<Part<'a, 's>, NotJson> {
+        Ok(Part { places: self, found: self.places.read(raw)? })
     }
 }
 
@@ -195,11 +195,11 @@ impl Part<'_, '_> {
     }
 
     /// Returns the texts of an item: its own, and those of its parts.
-    fn texts(&self, role: PieceRole) -> Result<Vec<(PieceRole, String)>, serde_json::Error> {
+    fn texts(&self, role: PieceRole) -> Result<Vec<(PieceRole, String)>, NotJson> {
         let mut texts = vec![(role, self.text(role).into_owned())];
         let lists = self.places.lists.iter().filter_map(|list| self.found.first(*list));
-        for list in lists.filter(|raw| raw.get().starts_with('[')) {
-            for raw in serde_json::from_str::<Vec<&RawValue>>(list.get())? {
+        for list in lists.filter(|raw| raw.starts_with('[')) {
+            for raw in elements(list)? {
                 let part = self.places.read(raw)?;
                 if let Some(&role) = self.places.words.pieces.get(part.kind().as_ref()) {
                     texts.push((role, part.text(role).into_owned()));
@@ -220,7 +220,7 @@ impl Part<'_, '_> {
                 (Some(Value::String(before)), Some(more)) if piece => before.push_str(&more),
                 (_, Some(more)) => drop(into.insert(name.clone(), more.into())),
                 (_, None) => {
-                    let value = serde_json::from_str(raw.get()).unwrap_or_default();
+                    let value = serde_json::from_str(raw).unwrap_or_default();
                     into.insert(name.clone(), value);
                 }
             }
@@ -238,7 +238,7 @@ impl Part<'_, '_> {
         match string(raw) {
             Some(text) => item.whole = text.into_owned(),
             // An empty object stands where the pieces are still to come.
-            None if raw.get().len() > 2 => item.whole = raw.get().into(),
+            None if raw.len() > 2 => item.whole = raw.into(),
             None => {}
         }
     }
@@ -249,7 +249,7 @@ impl Part<'_, '_> {
         item: &mut Item,
         draft: &mut Draft<'_>,
         out: &mut Vec<Event>,
-    ) -> Result<(), serde_json::Error> {
+    ) -> Result<(), NotJson> {
         let own = match item.role {
             None => return Ok(()),
             Some(ItemRole::Call) => {

@@ -5,11 +5,11 @@ use super::Taken;
 use super::common::{Counts, UsageCounts, fails};
 use super::draft::Draft;
 use super::item::{Item, PartPlaces};
-use super::places::{Found, Group, Places, string};
+use super::json::{NotJson, elements, string};
+use super::places::{Found, Group, Places};
 use crate::event::Event;
 use crate::message::Carry;
 use crate::spec::{Dialect, FrameRole, ItemPlaces, ItemRole, PieceRole};
-use serde_json::value::RawValue;
 
 /// The reader of one reply's frames.
 #[derive(Debug)]
@@ -46,7 +46,7 @@ struct Which<'a> {
     id: &'a str,
 }
 
-type Read<T> = Result<T, serde_json::Error>;
+type Read<T> = Result<T, NotJson>;
 
 impl<'s> Items<'s> {
     /// Compiles the places of a dialect.
@@ -87,7 +87,7 @@ impl<'s> Items<'s> {
             return Ok(Taken::Error);
         }
         if let Some(raw) = found.first(self.frame.usage)
-            && let Some(counts) = self.counts.counts(raw.get())
+            && let Some(counts) = self.counts.counts(raw)
         {
             self.seen = counts.or(self.seen);
             draft.usage = self.counts.usage(self.seen);
@@ -134,12 +134,13 @@ impl<'s> Items<'s> {
         out: &mut Vec<Event>,
     ) -> Read<()> {
         let part = match found.first(self.frame.piece) {
-            Some(raw) if raw.get().starts_with('{') => Some(self.part.read(raw)?),
+            Some(raw) if raw.starts_with('{') => Some(self.part.read(raw)?),
             _ => None,
         };
         let kind = part.as_ref().map_or(kind.into(), |part| part.kind());
-        let repeated = self.words.repeated.get(kind.as_ref());
-        let Some(&role) = self.words.pieces.get(kind.as_ref()).or(repeated) else { return Ok(()) };
+        let known = self.words.pieces.get(kind.as_ref()).map(|role| (*role, false));
+        let repeated = || self.words.repeated.get(kind.as_ref()).map(|role| (*role, true));
+        let Some((role, repeats)) = known.or_else(repeated) else { return Ok(()) };
         let id = found.text(self.frame.id).unwrap_or_default();
         let which = Which { index: found.count(self.frame.index), id: &id };
         let at = at(&self.open, which);
@@ -148,7 +149,7 @@ impl<'s> Items<'s> {
             return Ok(());
         };
         match role {
-            _ if repeated.is_some() && item.has(role) => {}
+            _ if repeats && item.has(role) => {}
             PieceRole::Paragraph => item.paragraph(PieceRole::Reasoning, draft, out),
             PieceRole::Carried => {
                 part.iter().for_each(|part| part.carry(true, &mut item.carried));
@@ -189,11 +190,11 @@ impl<'s> Items<'s> {
 
     /// Takes the items of a whole reply that did not come before: known by id, by number, or by their place and kind.
     fn rest(&mut self, found: &Found<'_>, draft: &mut Draft<'_>, out: &mut Vec<Event>) -> Read<()> {
-        let Some(all) = found.first(self.frame.all).filter(|raw| raw.get().starts_with('[')) else {
+        let Some(all) = found.first(self.frame.all).filter(|raw| raw.starts_with('[')) else {
             return Ok(());
         };
         let came = self.open.len();
-        for (number, raw) in serde_json::from_str::<Vec<&RawValue>>(all.get())?.iter().enumerate() {
+        for (number, raw) in elements(all)?.iter().enumerate() {
             let part = self.part.read(raw)?;
             let (role, id) = (part.role(), part.id());
             let same = |item: &Item| {

@@ -3,6 +3,7 @@
 
 mod assembly;
 mod calls;
+mod carried;
 mod common;
 mod deltas;
 mod draft;
@@ -10,6 +11,7 @@ mod failure;
 mod gemini;
 mod item;
 mod items;
+mod json;
 mod nesting;
 mod places;
 mod sse;
@@ -18,6 +20,7 @@ mod wait;
 
 pub use assembly::{Assembled, Assembly};
 pub use calls::{CallPiece, Calls, Finished};
+pub use text_calls::written_as;
 
 use crate::dialect::Spoken;
 use crate::event::{Event, Failure, Finish};
@@ -25,15 +28,18 @@ use crate::quirk;
 use crate::spec::{
     Action, Dialect, DialectName, FinishFacts, FrameFacts, Rule, Spec, StreamLimits,
 };
+use compact_str::CompactString;
 use deltas::Deltas;
 use draft::Draft;
 use failure::{Around, Words};
 use gemini::Gemini;
 use items::Items;
+use json::NotJson;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use sse::{Frame, Frames};
+use std::borrow::Cow;
 
 /// What is known about the request that a reply answers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -45,6 +51,9 @@ pub struct Context {
     pub tools: Vec<String>,
     /// Whether the model's template opens a thinking tag in the prompt, so that the reply begins inside it.
     pub opens_in_think: bool,
+    /// The ways in which the model writes calls as text, names of quirks about `template`; `None`: nobody knows the model, and
+    /// every way is tried. The program always says.
+    pub text_calls: Option<Vec<String>>,
     /// The model's window in tokens.
     pub context_window: Option<u64>,
     /// The output limit the request asked for.
@@ -61,6 +70,7 @@ impl Default for Context {
             model: String::new(),
             tools: Vec::new(),
             opens_in_think: false,
+            text_calls: None,
             context_window: None,
             max_output_tokens: None,
             prompt_estimate: None,
@@ -121,7 +131,7 @@ impl<'s> Reader<'s> {
                 | DialectName::OpenaiChat
                 | DialectName::Responses,
                 _,
-            ) => Reader::Deltas(Deltas::new(&file.reply)),
+            ) => Reader::Deltas(Deltas::new(file, model)),
         }
     }
 
@@ -131,11 +141,21 @@ impl<'s> Reader<'s> {
         json: &str,
         draft: &mut Draft<'_>,
         out: &mut Vec<Event>,
-    ) -> Result<Taken, serde_json::Error> {
+    ) -> Result<Taken, NotJson> {
         match self {
             Reader::Deltas(reader) => reader.frame(json, draft, out),
             Reader::Gemini(reader) => reader.frame(json, draft, out),
             Reader::Items(reader) => reader.frame(json, draft, out),
+        }
+    }
+}
+
+impl Reader<'_> {
+    /// Hands on what is known only now that the reply has ended.
+    fn end(&mut self, draft: &mut Draft<'_>, out: &mut Vec<Event>) {
+        match self {
+            Reader::Deltas(reader) => reader.end(draft, out),
+            Reader::Gemini(_) | Reader::Items(_) => {}
         }
     }
 }
@@ -171,7 +191,7 @@ impl<'s> Reply<'s> {
                 status: 200,
                 headers: Value::Object(Map::new()),
                 reader,
-                draft: Draft::new(dialect, context, spec.limits.stream.frame_bytes),
+                draft: Draft::new(&spec.quirks, dialect, context, spec.limits.stream.frame_bytes),
                 framed: false,
                 done: false,
                 failed: None,
@@ -218,6 +238,7 @@ impl<'s> Reply<'s> {
         }
         frames.end(&mut |frame| state.frame(frame, out));
         state.draft.flush(out);
+        state.reader.end(&mut state.draft, out);
         if !state.ended() && frames.too_long() {
             state.fail("bad_frame", "no", "a frame was longer than the limit");
         } else if !state.ended() {
@@ -243,7 +264,9 @@ impl State<'_> {
     }
 
     fn frame(&mut self, frame: Frame<'_>, out: &mut Vec<Event>) {
-        let text = String::from_utf8_lossy(frame.data);
+        // Checking is fast, mending is not.
+        let text = std::str::from_utf8(frame.data)
+            .map_or_else(|_| String::from_utf8_lossy(frame.data), Cow::Borrowed);
         let text = text.trim();
         if self.over() || text.is_empty() {
             return;
@@ -287,7 +310,7 @@ impl State<'_> {
     fn odd(&mut self, json: &str, event: &[u8], error: bool, out: &mut Vec<Event>) {
         let body: Value = serde_json::from_str(json).unwrap_or_default();
         let facts = FrameFacts {
-            dialect: self.dialect.id.clone(),
+            dialect: self.dialect.id.as_str().into(),
             event: String::from_utf8_lossy(event).into(),
             body,
         };
@@ -372,9 +395,9 @@ impl State<'_> {
         let (kept, usage) = (self.draft.kept(), self.draft.usage.unwrap_or_default());
         let reason = self.draft.finish.clone().unwrap_or_default();
         let facts = FinishFacts {
-            dialect: self.dialect.id.clone(),
-            ending: self.dialect.finish.get(&reason).cloned().unwrap_or_default(),
-            reason,
+            dialect: self.dialect.id.as_str().into(),
+            ending: self.dialect.finish.get(&reason).map(CompactString::from).unwrap_or_default(),
+            reason: reason.into(),
             text: kept.text,
             reasoning: kept.reasoning,
             calls: kept.calls.len() as f64,

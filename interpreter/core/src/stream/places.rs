@@ -1,14 +1,10 @@
 //! Picks the values at given JSON pointers out of a frame in one pass, without building the rest. It decides nothing.
 
-use serde::de::{
-    DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor,
-};
-use serde_json::value::RawValue;
+use super::json::{NotJson, Walk, string, unescaped};
 use std::borrow::Cow;
-use std::fmt;
 
 /// The most pointers one set of places may have.
-const MOST: usize = 48;
+const MOST: usize = 32;
 
 /// A set of pointers, compiled for one pass.
 #[derive(Debug, Default)]
@@ -19,8 +15,16 @@ pub(crate) struct Places {
 
 #[derive(Debug, Default)]
 struct Node {
-    keys: Vec<(String, usize)>,
+    keys: Vec<Key>,
     slots: Vec<usize>,
+}
+
+/// A step down, by name or by number, and the node it leads to.
+#[derive(Debug)]
+struct Key {
+    name: String,
+    number: Option<usize>,
+    node: usize,
 }
 
 /// The pointers of one part, in the order they are tried.
@@ -33,7 +37,7 @@ pub(crate) struct Group {
 /// What a frame holds at the places.
 #[derive(Debug)]
 pub(crate) struct Found<'a> {
-    slots: [Option<&'a RawValue>; MOST],
+    slots: [Option<&'a str>; MOST],
 }
 
 impl Places {
@@ -55,14 +59,16 @@ impl Places {
         let mut at = 0;
         for step in pointer.split('/').skip(1) {
             let step = step.replace("~1", "/").replace("~0", "~");
-            let known = self.nodes.get(at).and_then(|node| {
-                node.keys.iter().find(|(key, _)| *key == step).map(|(_, next)| *next)
-            });
+            let known = self
+                .nodes
+                .get(at)
+                .and_then(|node| node.keys.iter().find(|key| key.name == step).map(|key| key.node));
             at = known.unwrap_or_else(|| {
                 let next = self.nodes.len();
                 self.nodes.push(Node::default());
                 if let Some(node) = self.nodes.get_mut(at) {
-                    node.keys.push((step, next));
+                    let number = step.parse().ok();
+                    node.keys.push(Key { name: step, number, node: next });
                 }
                 next
             });
@@ -74,30 +80,68 @@ impl Places {
     }
 
     /// Reads one JSON text. Errors when it is not exactly one JSON value.
-    pub(crate) fn read<'a>(&self, json: &'a str) -> Result<Found<'a>, serde_json::Error> {
-        let mut found = Found { slots: [None; MOST] };
-        let mut reader = serde_json::Deserializer::from_str(json);
-        Step { places: self, node: 0, found: &mut found }.deserialize(&mut reader)?;
-        reader.end()?;
+    pub(crate) fn read<'a>(&self, json: &'a str) -> Result<Found<'a>, NotJson> {
+        let (mut found, mut walk) = (Found { slots: [None; MOST] }, Walk::new(json));
+        self.value(Some(0), &mut walk, &mut found)?;
+        walk.end()?;
         Ok(found)
+    }
+
+    /// Passes a value, and keeps what the pointers of its node and of those below lead to.
+    fn value<'a>(
+        &self,
+        node: Option<usize>,
+        walk: &mut Walk<'a>,
+        found: &mut Found<'a>,
+    ) -> Result<(), NotJson> {
+        let Some(node) = node.and_then(|node| self.nodes.get(node)) else {
+            return walk.value();
+        };
+        let first = walk.peek().filter(|_| !node.keys.is_empty());
+        let from = walk.here();
+        match first {
+            Some(b'{') => {
+                walk.object(|walk, key| self.value(node.named(key), walk, found))?;
+            }
+            Some(b'[') => {
+                walk.list(|walk, number| self.value(node.numbered(number), walk, found))?;
+            }
+            _ => walk.value()?,
+        }
+        for slot in &node.slots {
+            if let Some(place) = found.slots.get_mut(*slot) {
+                *place = Some(walk.since(from)?).filter(|raw| *raw != "null");
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Node {
+    /// Returns the node that a key leads to. One that is written with escapes is read only when nothing else fits.
+    fn named(&self, key: &[u8]) -> Option<usize> {
+        let find = |name: &[u8]| {
+            self.keys.iter().find(|key| key.name.as_bytes() == name).map(|key| key.node)
+        };
+        let written = || unescaped(std::str::from_utf8(key).ok()?);
+        find(key).or_else(|| key.contains(&b'\\').then(|| find(written()?.as_bytes())).flatten())
+    }
+
+    fn numbered(&self, number: usize) -> Option<usize> {
+        self.keys.iter().find(|key| key.number == Some(number)).map(|key| key.node)
     }
 }
 
 impl<'a> Found<'a> {
     /// Returns the first value of a part that is there and not null.
-    pub(crate) fn first(&self, group: Group) -> Option<&'a RawValue> {
-        self.slots
-            .get(group.first..group.end)?
-            .iter()
-            .copied()
-            .flatten()
-            .find(|raw| raw.get() != "null")
+    pub(crate) fn first(&self, group: Group) -> Option<&'a str> {
+        self.slots.get(group.first..group.end)?.iter().find_map(|raw| *raw)
     }
 
     /// Returns the first value of a part as text; numbers are given as they are written.
     pub(crate) fn text(&self, group: Group) -> Option<Cow<'a, str>> {
-        self.first(group)
-            .and_then(|raw| string(raw).or_else(|| number(raw).map(|_| Cow::Borrowed(raw.get()))))
+        let raw = self.first(group)?;
+        string(raw).or_else(|| number(raw).map(|_| Cow::Borrowed(raw)))
     }
 
     /// Returns the first value of a part as a count; a fraction is cut off.
@@ -107,142 +151,10 @@ impl<'a> Found<'a> {
 
     /// Returns whether no place holds a value.
     pub(crate) fn nothing(&self) -> bool {
-        self.slots.iter().flatten().all(|raw| raw.get() == "null")
+        self.slots.iter().all(Option::is_none)
     }
 }
 
-/// Returns the text of a JSON string.
-pub(crate) fn string(raw: &RawValue) -> Option<Cow<'_, str>> {
-    let inner = raw.get().strip_prefix('"')?.strip_suffix('"')?;
-    if inner.contains('\\') {
-        serde_json::from_str(raw.get()).ok().map(Cow::Owned)
-    } else {
-        Some(Cow::Borrowed(inner))
-    }
-}
-
-fn number(raw: &RawValue) -> Option<u64> {
-    let digits = raw.get().split(['.', 'e', 'E']).next()?;
-    digits.parse().ok()
-}
-
-struct Step<'p, 'f, 'a> {
-    places: &'p Places,
-    node: usize,
-    found: &'f mut Found<'a>,
-}
-
-impl<'de> DeserializeSeed<'de> for Step<'_, '_, 'de> {
-    type Value = ();
-
-    fn deserialize<D: Deserializer<'de>>(self, reader: D) -> Result<(), D::Error> {
-        let Some(node) = self.places.nodes.get(self.node).filter(|node| !node.slots.is_empty())
-        else {
-            return reader.deserialize_any(self);
-        };
-        let raw = <&RawValue as serde::Deserialize>::deserialize(reader)?;
-        for slot in &node.slots {
-            if let Some(place) = self.found.slots.get_mut(*slot) {
-                *place = Some(raw);
-            }
-        }
-        if node.keys.is_empty() {
-            return Ok(());
-        }
-        // Some other pointer leads further down.
-        serde_json::Deserializer::from_str(raw.get())
-            .deserialize_any(self)
-            .map_err(D::Error::custom)
-    }
-}
-
-impl<'de> Visitor<'de> for Step<'_, '_, 'de> {
-    type Value = ();
-
-    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str("JSON")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
-        let keys = self.places.nodes.get(self.node).map_or(&[][..], |node| &node.keys);
-        while let Some(next) = map.next_key_seed(Key(keys))? {
-            match next {
-                Some(node) => map.next_value_seed(Step {
-                    places: self.places,
-                    node,
-                    found: &mut *self.found,
-                })?,
-                None => map.next_value::<IgnoredAny>().map(drop)?,
-            }
-        }
-        Ok(())
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
-        let keys = self.places.nodes.get(self.node).map_or(&[][..], |node| &node.keys);
-        for index in 0usize.. {
-            let wanted = keys.iter().find(|(key, _)| key.parse() == Ok(index));
-            let more = match wanted {
-                Some((_, node)) => list
-                    .next_element_seed(Step {
-                        places: self.places,
-                        node: *node,
-                        found: &mut *self.found,
-                    })?
-                    .is_some(),
-                None => list.next_element::<IgnoredAny>()?.is_some(),
-            };
-            if !more {
-                break;
-            }
-        }
-        Ok(())
-    }
-
-    fn visit_unit<E>(self) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_bool<E>(self, _: bool) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_i64<E>(self, _: i64) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_u64<E>(self, _: u64) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_f64<E>(self, _: f64) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_str<E>(self, _: &str) -> Result<(), E> {
-        Ok(())
-    }
-}
-
-/// Reads a key and says which node it leads to, without keeping it.
-struct Key<'p>(&'p [(String, usize)]);
-
-impl<'de> DeserializeSeed<'de> for Key<'_> {
-    type Value = Option<usize>;
-
-    fn deserialize<D: Deserializer<'de>>(self, reader: D) -> Result<Option<usize>, D::Error> {
-        reader.deserialize_str(self)
-    }
-}
-
-impl Visitor<'_> for Key<'_> {
-    type Value = Option<usize>;
-
-    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str("a key")
-    }
-
-    fn visit_str<E>(self, key: &str) -> Result<Option<usize>, E> {
-        Ok(self.0.iter().find(|(name, _)| name == key).map(|(_, node)| *node))
-    }
+fn number(raw: &str) -> Option<u64> {
+    raw.parse().ok().or_else(|| raw.split(['.', 'e', 'E']).next()?.parse().ok())
 }

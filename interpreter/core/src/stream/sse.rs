@@ -62,7 +62,7 @@ impl Frames {
         if std::mem::take(&mut self.after_cr) {
             rest = rest.strip_prefix(b"\n").unwrap_or(rest);
         }
-        while let Some(end) = memchr2(b'\n', b'\r', rest) {
+        while let Some(end) = line_end(rest) {
             let (line, mut after) = rest.split_at(end);
             if after.starts_with(b"\r") {
                 self.after_cr = after.len() == 1;
@@ -190,6 +190,14 @@ impl Frames {
         self.nesting = Nesting::default();
         self.fed = 0;
         self.bare = false;
+    }
+}
+
+/// Returns where the line ends that begins here. One that is empty needs no search.
+fn line_end(rest: &[u8]) -> Option<usize> {
+    match rest.first() {
+        Some(b'\n' | b'\r') => Some(0),
+        _ => memchr2(b'\n', b'\r', rest),
     }
 }
 

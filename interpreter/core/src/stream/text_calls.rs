@@ -1,10 +1,12 @@
-//! Finds tool calls that a model wrote as text because its server has no parser for them. Only offered tools count; anything
-//! else stays text. It holds back no more than an open block.
+//! Finds tool calls that a model wrote as text because its server has no parser for them, in the ways it is said to write them.
+//! Only offered tools count; anything else stays text. It holds back no more than an open block.
 
 use super::calls;
 use crate::prose::Prose;
-use crate::spec::{TextCall, TextForm};
+use crate::quirk;
+use crate::spec::{ReadCalls, ReadCallsRead as Form, Rule};
 use serde_json::Value;
+use std::sync::Arc;
 
 /// A call found in the text: name and arguments as JSON text.
 pub(super) type Written = (String, String);
@@ -20,13 +22,13 @@ pub(super) enum Said<'a> {
 /// A finder for one reply.
 #[derive(Debug)]
 pub(super) struct TextCalls<'t> {
-    forms: &'t [TextCall],
+    forms: Vec<Arc<ReadCalls>>,
     offered: &'t [String],
     limit: usize,
     /// What may be the beginning of a block, or an open block with its opening.
     held: String,
     /// The way of writing whose block is open.
-    block: Option<&'t TextCall>,
+    block: Option<Arc<ReadCalls>>,
     /// How much of the open block holds no closing.
     searched: usize,
     prose: Prose,
@@ -34,18 +36,39 @@ pub(super) struct TextCalls<'t> {
     trim: bool,
 }
 
-enum Next<'t> {
-    Open(usize, &'t TextCall),
+/// Returns the name of the first way in which a whole text holds a call of an offered tool.
+pub fn written_as<'r>(rules: &'r [Rule], offered: &[String], text: &str) -> Option<&'r str> {
+    let holds = |rule: &&Rule| {
+        let way = std::slice::from_ref(&rule.id);
+        let (mut finder, mut found) =
+            (TextCalls::new(rules, Some(way), offered, text.len()), false);
+        let mut see = |said: Said<'_>| found |= matches!(said, Said::Calls(_));
+        finder.push(text, &mut see);
+        finder.end(&mut see);
+        found
+    };
+    quirk::ways(rules).find(holds).map(|rule| rule.id.as_str())
+}
+
+enum Next {
+    Open(usize, Arc<ReadCalls>),
     Half(usize),
     Nothing,
 }
 
 impl<'t> TextCalls<'t> {
-    /// Returns a finder that gives up on a block longer than `limit` bytes.
-    pub(super) fn new(forms: &'t [TextCall], offered: &'t [String], limit: usize) -> TextCalls<'t> {
-        let forms = if offered.is_empty() { &[][..] } else { forms };
+    /// Returns a finder of calls in the ways that `named` quirks read, or in every way; it gives up on a block longer than
+    /// `limit` bytes.
+    pub(super) fn new(
+        rules: &[Rule],
+        named: Option<&[String]>,
+        offered: &'t [String],
+        limit: usize,
+    ) -> TextCalls<'t> {
+        let none = offered.is_empty() || named.is_some_and(<[String]>::is_empty);
+        let forms = if none { Vec::new() } else { quirk::text_calls(rules, named) };
         TextCalls {
-            forms,
+            forms: forms.into_iter().map(Arc::new).collect(),
             offered,
             limit,
             held: String::new(),
@@ -85,10 +108,10 @@ impl<'t> TextCalls<'t> {
     fn scan(&mut self, all: &str, last: bool, out: &mut dyn FnMut(Said<'_>)) -> usize {
         let mut at = 0;
         while let Some(rest) = all.get(at..).filter(|rest| !rest.is_empty()) {
-            if let Some(form) = self.block {
-                match self.closing(rest, form) {
-                    Some(end) => at += self.settle(rest.get(..end).unwrap_or(rest), form, out),
-                    None if last => at += self.settle(rest, form, out),
+            if let Some(form) = self.block.clone() {
+                match self.closing(rest, &form) {
+                    Some(end) => at += self.settle(rest.get(..end).unwrap_or(rest), &form, out),
+                    None if last => at += self.settle(rest, &form, out),
                     None if rest.len() > self.limit => at += self.give_up(rest, out),
                     None => break,
                 }
@@ -97,7 +120,8 @@ impl<'t> TextCalls<'t> {
             match self.next_open(rest, last) {
                 Next::Open(offset, form) => {
                     self.text(rest.get(..offset).unwrap_or_default(), out);
-                    (self.block, self.searched) = (Some(form), form.open.len());
+                    self.searched = form.open.len();
+                    self.block = Some(form);
                     at += offset;
                 }
                 Next::Half(offset) => {
@@ -114,7 +138,7 @@ impl<'t> TextCalls<'t> {
     }
 
     /// Finds the first opening in `rest`; one counts only at the start of a line and outside fenced blocks.
-    fn next_open(&mut self, rest: &str, last: bool) -> Next<'t> {
+    fn next_open(&mut self, rest: &str, last: bool) -> Next {
         let mut at = 0;
         loop {
             if self.prose.mark_counts() {
@@ -122,10 +146,10 @@ impl<'t> TextCalls<'t> {
                 let line = line.trim_start_matches(|each: char| each.is_ascii_whitespace());
                 self.prose.see(rest.get(at..rest.len() - line.len()).unwrap_or_default());
                 at = rest.len() - line.len();
-                let fits = |form: &&TextCall| !form.whole || self.prose.fresh();
+                let fits = |form: &&Arc<ReadCalls>| !is_whole(form) || self.prose.fresh();
                 let mut forms = self.forms.iter().filter(fits);
                 if let Some(form) = forms.clone().find(|form| line.starts_with(&form.open)) {
-                    return Next::Open(at, form);
+                    return Next::Open(at, Arc::clone(form));
                 }
                 if !last && !line.is_empty() && forms.any(|form| form.open.starts_with(line)) {
                     return Next::Half(at);
@@ -142,7 +166,7 @@ impl<'t> TextCalls<'t> {
     }
 
     /// Finds the end of the open block, looking at each byte once.
-    fn closing(&mut self, block: &str, form: &TextCall) -> Option<usize> {
+    fn closing(&mut self, block: &str, form: &ReadCalls) -> Option<usize> {
         let close = form.close.as_deref()?;
         let mut from = self.searched.min(block.len());
         while !block.is_char_boundary(from) {
@@ -154,9 +178,9 @@ impl<'t> TextCalls<'t> {
     }
 
     /// Decides what a finished block was. Returns its length.
-    fn settle(&mut self, block: &str, form: &TextCall, out: &mut dyn FnMut(Said<'_>)) -> usize {
+    fn settle(&mut self, block: &str, form: &ReadCalls, out: &mut dyn FnMut(Said<'_>)) -> usize {
         self.block = None;
-        let same = |other: &&TextCall| other.open == form.open && other.close == form.close;
+        let same = |other: &&Arc<ReadCalls>| other.open == form.open && other.close == form.close;
         match self.forms.iter().filter(same).find_map(|form| self.read(block, form)) {
             Some(calls) => {
                 self.prose.begin_line();
@@ -184,20 +208,26 @@ impl<'t> TextCalls<'t> {
     }
 
     /// Reads a block as calls, all of them of offered tools.
-    fn read(&self, block: &str, form: &TextCall) -> Option<Vec<Written>> {
-        let inner = if form.whole { block } else { block.strip_prefix(&form.open)? };
-        let inner = form
-            .close
-            .as_deref()
-            .and_then(|close| inner.strip_suffix(close))
-            .unwrap_or(inner)
-            .trim();
+    fn read(&self, block: &str, form: &ReadCalls) -> Option<Vec<Written>> {
+        let opened = if is_whole(form) { block } else { block.strip_prefix(&form.open)? };
+        let closed = form.close.as_deref().and_then(|close| opened.strip_suffix(close));
+        let inner = closed.unwrap_or(opened).trim();
         let calls = match &form.read {
-            TextForm::Json { name, arguments } => read_json(inner, name, arguments)?,
-            TextForm::Named { begin, separator, end } => read_named(inner, begin, separator, end)?,
-            TextForm::Tags { begin, end, parameter, parameter_end, name_end } => {
-                read_tags(inner, [begin, end], [parameter, parameter_end], name_end)?
+            Form { json: Some(json), .. } => {
+                let between = json.between.as_deref().unwrap_or_default();
+                read_json(inner, &json.name, &json.arguments, between)?
             }
+            // The opening may be that of a call, too, and then stands before each of them.
+            Form { named: Some(each), .. } => {
+                let inner = if each.begin == form.open { block } else { inner };
+                read_named(inner, &each.begin, &each.separator, &each.end)?
+            }
+            Form { tags: Some(tags), .. } => {
+                let inner = if tags.begin == form.open { block } else { inner };
+                let parameter = [tags.parameter.as_str(), &tags.parameter_end];
+                read_tags(inner, [&tags.begin, &tags.end], parameter, &tags.name_end)?
+            }
+            Form { json: None, named: None, tags: None } => return None,
         };
         let known = |call: &Written| self.offered.contains(&call.0);
         let calls: Vec<Written> = calls
@@ -208,9 +238,24 @@ impl<'t> TextCalls<'t> {
     }
 }
 
-fn read_json(text: &str, name: &[String], arguments: &[String]) -> Option<Vec<Written>> {
-    let values: Vec<Value> =
-        serde_json::Deserializer::from_str(text).into_iter().collect::<Result<_, _>>().ok()?;
+/// Whether a block in this form is the whole reply.
+fn is_whole(form: &ReadCalls) -> bool {
+    form.whole.unwrap_or(false)
+}
+
+fn read_json(
+    text: &str,
+    name: &[String],
+    arguments: &[String],
+    between: &str,
+) -> Option<Vec<Written>> {
+    let (mut rest, mut values) = (text.trim(), Vec::new());
+    while !rest.is_empty() {
+        let mut each = serde_json::Deserializer::from_str(rest).into_iter::<Value>();
+        values.push(each.next()?.ok()?);
+        rest = rest.get(each.byte_offset()..)?.trim_start();
+        rest = rest.strip_prefix(between).unwrap_or(rest).trim_start();
+    }
     let flat = values.into_iter().flat_map(|value| match value {
         Value::Array(list) => list,
         other => vec![other],

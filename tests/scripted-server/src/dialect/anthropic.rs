@@ -135,7 +135,10 @@ impl Events {
             Open::None => return,
             Open::Text => {}
             Open::Thinking(text) => {
-                self.delta(&json!({"type": "signature_delta", "signature": sign(&text)}), out);
+                self.delta(
+                    &json!({"type": "signature_delta", "signature": sign("anthropic", &text)}),
+                    out,
+                );
             }
         }
         self.end_block(out);

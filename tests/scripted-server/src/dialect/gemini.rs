@@ -108,7 +108,7 @@ impl Writer for Chunks {
             part["functionCall"]["id"] = id.into();
         }
         if self.calls == 0 {
-            part["thoughtSignature"] = sign(&arguments.to_string()).into();
+            part["thoughtSignature"] = sign("gemini", &arguments.to_string()).into();
         }
         self.calls += 1;
         self.part(&part, out);

@@ -1,7 +1,11 @@
 //! Chat completions: how requests are read and replies are written. It sends nothing.
+//!
+//! A model called `vendor/model` is behind a router, which signs reasoning by a hash of its text. The id of a call made behind
+//! such reasoning says so, which lets the rules see whether the reasoning came back with the call.
 
 mod rules;
 
+use super::rule::sign;
 use super::{Asked, Frame, Speech, Writer};
 use crate::http::Incoming;
 use crate::scenario::{Finish, Usage};
@@ -9,6 +13,9 @@ use serde_json::{Value, json};
 
 /// Every object is as old as every other, so that replies do not differ between runs.
 const CREATED: u64 = 1_700_000_000;
+
+/// What ids begin with of calls that were made behind signed reasoning.
+const THOUGHT: &str = "call_r";
 
 /// The dialect.
 pub(crate) struct OpenaiChat;
@@ -99,12 +106,37 @@ struct Chunks {
     model: String,
     opened: bool,
     calls: usize,
+    /// The reasoning that is not signed yet.
+    thought: String,
+    /// How many stretches of reasoning are signed.
+    signed: usize,
 }
 
 impl Chunks {
     /// Returns the writer of a server's `number`th reply, in the name of a model.
     fn new(number: usize, model: &str) -> Chunks {
-        Chunks { number, model: model.to_owned(), opened: false, calls: 0 }
+        Chunks {
+            number,
+            model: model.to_owned(),
+            opened: false,
+            calls: 0,
+            thought: String::new(),
+            signed: 0,
+        }
+    }
+
+    fn is_routed(&self) -> bool {
+        self.model.contains('/')
+    }
+
+    /// Signs the reasoning before what comes next.
+    fn sign(&mut self, out: &mut Vec<Frame>) {
+        let thought = std::mem::take(&mut self.thought);
+        if !thought.is_empty() {
+            let detail = json!({"type": "reasoning.text", "index": self.signed, "signature": sign("openai-chat", &thought)});
+            self.signed += 1;
+            self.delta(&json!({"reasoning_details": [detail]}), None, out);
+        }
     }
 
     fn frame(&self, choices: &Value, usage: Option<&Value>) -> Frame {
@@ -129,17 +161,25 @@ impl Chunks {
 
 impl Writer for Chunks {
     fn text(&mut self, text: &str, out: &mut Vec<Frame>) {
+        self.sign(out);
         self.delta(&json!({ "content": text }), None, out);
     }
 
     fn reasoning(&mut self, text: &str, out: &mut Vec<Frame>) {
-        self.delta(&json!({ "reasoning_content": text }), None, out);
+        if !self.is_routed() {
+            return self.delta(&json!({ "reasoning_content": text }), None, out);
+        }
+        self.thought.push_str(text);
+        let detail = json!({"type": "reasoning.text", "index": self.signed, "text": text, "signature": null});
+        self.delta(&json!({"reasoning": text, "reasoning_details": [detail]}), None, out);
     }
 
     fn call(&mut self, name: &str, id: Option<&str>, arguments: &[&str], out: &mut Vec<Frame>) {
+        self.sign(out);
         let index = self.calls;
         self.calls += 1;
-        let id = id.map_or_else(|| format!("call_{}_{index}", self.number), str::to_owned);
+        let mark = if self.signed > 0 { "r" } else { "" };
+        let id = id.map_or_else(|| format!("call_{mark}{}_{index}", self.number), str::to_owned);
         let head = json!({"index": index, "id": id, "type": "function", "function": {"name": name, "arguments": ""}});
         self.delta(&json!({"tool_calls": [head]}), None, out);
         for piece in arguments {
@@ -169,6 +209,7 @@ impl Writer for Chunks {
     }
 
     fn finish(&mut self, reason: Finish, out: &mut Vec<Frame>) {
+        self.sign(out);
         let word = match reason {
             Finish::Stop => "stop",
             Finish::ToolCalls => "tool_calls",

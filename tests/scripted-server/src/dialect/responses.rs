@@ -146,7 +146,7 @@ impl Events {
             Some(Open::Reasoning(text)) => {
                 let summary = json!([{"type": "summary_text", "text": text}]);
                 let item = json!({"type": "reasoning", "id": id, "summary": summary,
-                    "encrypted_content": sign(&text)});
+                    "encrypted_content": sign("responses", &text)});
                 self.done(item, out);
             }
         }

@@ -108,9 +108,19 @@ pub(super) fn data_url(url: &str, place: &str) -> Checked {
     image(kind, data, place)
 }
 
-/// Signs a text, so that what comes back shows whether it was changed. It proves nothing to anybody else.
-pub(super) fn sign(text: &str) -> String {
-    let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+/// Checks that an object has no other keys than these.
+pub(super) fn only(value: &Value, keys: &[&str], place: &str) -> Checked {
+    let mut known = value.as_object().into_iter().flat_map(|object| object.keys());
+    match known.find(|key| !keys.contains(&key.as_str())) {
+        Some(key) => Err(format!("{place}.{key}: Extra inputs are not permitted")),
+        None => Ok(()),
+    }
+}
+
+/// Signs a text in the name of a dialect, so that what comes back shows whether it was changed, or is another's. It proves
+/// nothing to anybody else.
+pub(super) fn sign(by: &str, text: &str) -> String {
+    let hash = by.bytes().chain(text.bytes()).fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
     });
     BASE64_STANDARD.encode(hash.to_be_bytes())

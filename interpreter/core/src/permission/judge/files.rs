@@ -2,18 +2,21 @@
 //! the floor, the rules and the project's border say of it.
 
 use super::{Judge, Place};
-use crate::permission::folded::protected;
+use crate::permission::arguments::contains;
+use crate::permission::folded::{is_usual, protected};
 use crate::permission::globs;
 use crate::permission::offers::{OUTSIDE, pattern};
 use crate::permission::paths::{self, Located, is_address, resolve};
-use crate::permission::plain::Plain;
+use crate::permission::plain::{Plain, wrapper};
+use crate::permission::program::Reading;
 use crate::permission::real::real;
 use crate::permission::rules::Asked;
+use crate::permission::unwrap::is_assignment;
 use crate::permission::view::FileView;
 use crate::permission::{Call, NamedPath, program, rules};
 use crate::shell::{Redirect, RedirectKind, Word};
 use crate::spec::{Decision, FileAction, FileFacts};
-use std::collections::HashSet;
+use foldhash::HashSet;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -24,21 +27,32 @@ impl Judge<'_> {
         place: Place<'_>,
         written: &str,
         plain: &Plain,
+        readings: &[Rc<Reading<'_>>],
         cwds: Option<&[PathBuf]>,
     ) {
-        let mut seen = HashSet::new();
-        for (spelling, words) in plain.spellings.iter().enumerate() {
+        let mut seen = HashSet::default();
+        let anywhere = cwds.is_some_and(globs::in_paths);
+        for (spelling, (words, reading)) in plain.spellings.iter().zip(readings).enumerate() {
             let by = words.first().map(|word| program::basename(&word.text)).unwrap_or_default();
-            let reading = self.grammar.read(words);
             let mut files = reading.files();
-            if self.spec.wrappers.movers.iter().any(|mover| mover == by)
-                && reading.arguments.operands.is_empty()
-            {
+            if spelling == 0 && place.depth == 0 && self.is_unseen(&files, cwds) {
+                self.ask(written, "unseen", "variable");
+            }
+            if plain.names_again(words, by) {
+                continue;
+            }
+            if let Some(own) = self.own(plain, words, reading, by) {
+                files = self.grammar.read(&own).files();
+            }
+            if contains(&self.spec.wrappers.movers, by) && reading.arguments.operands.is_empty() {
                 files.push((FileAction::Read, Word::of(&self.world.home.to_string_lossy())));
             }
-            for (action, word) in files.into_iter().filter(|(_, word)| !is_address(word)) {
-                // What no rule can know by its name reads the same whoever it is.
-                let named = if reading.program.is_some() { by } else { "" };
+            // A text that is run is no file; its commands are looked at for themselves.
+            let run = |word: &Word| plain.texts.iter().any(|text| word.text == text.text);
+            files.retain(|(_, word)| !is_address(word) && !run(word));
+            for (action, word) in files {
+                // A file that no rule asks about by its program is the same in every spelling.
+                let named = if spelling > 0 && self.floor.asks_by() { by } else { "" };
                 if !seen.insert((action, word.clone(), named)) {
                     continue;
                 }
@@ -47,23 +61,12 @@ impl Judge<'_> {
                 if self.grammar.is_spent() || self.files > most {
                     return self.ask(written, "unreadable", "too_large");
                 }
-                match resolve(&word, cwds, &self.world) {
-                    Some(found) => {
-                        let globs = globs::in_word(&word) || cwds.is_some_and(globs::in_paths);
-                        for path in &found {
-                            self.file(written, action, path, by);
-                            if globs {
-                                self.listed(written, action, path, by);
-                            }
-                        }
+                let globs = anywhere || globs::in_word(&word);
+                for path in resolve(&word, cwds, &self.world).unwrap_or_default() {
+                    self.file(written, action, &path, by);
+                    if globs {
+                        self.listed(written, action, &path, by);
                     }
-                    None if spelling == 0 && place.depth == 0 => {
-                        self.ask(written, "unseen", "variable")
-                    }
-                    None => {}
-                }
-                if spelling == 0 && place.depth == 0 && !paths::is_known(&word) {
-                    self.ask(written, "unseen", "variable");
                 }
             }
         }
@@ -73,6 +76,37 @@ impl Judge<'_> {
             }
             self.redirect(written, redirect, cwds);
         }
+    }
+
+    /// Returns the words of a wrapper whose files are its own, where the spec does not say how it reads them and they are
+    /// not all: what it runs is a spelling itself, if all were found, and of an assignment the value may be a file.
+    fn own(
+        &self,
+        plain: &Plain,
+        words: &[Word],
+        reading: &Reading<'_>,
+        by: &str,
+    ) -> Option<Vec<Word>> {
+        if reading.program.is_some() || plain.cut {
+            return None;
+        }
+        let wrapper = wrapper(self.spec, by, words)?;
+        let inner = plain.spellings.iter().map(Vec::as_slice);
+        let inner = inner.filter(|inner| inner.len() < words.len() && words.ends_with(inner));
+        let behind = inner.map(<[Word]>::len).max().unwrap_or_default();
+        let count = if wrapper.no_files { 1 } else { words.len() - behind };
+        let value = |word: &Word| match word.text.find('=').filter(|_| is_assignment(&word.text)) {
+            Some(sign) if wrapper.assigns => word.skip(sign + 1),
+            _ => word.clone(),
+        };
+        Some(words.iter().take(count).map(value).collect())
+    }
+
+    /// Returns whether the line does not say all of what some files are called, or where they are.
+    fn is_unseen(&self, files: &[(FileAction, Word)], cwds: Option<&[PathBuf]>) -> bool {
+        let nowhere = |word: &Word| cwds.is_none() && resolve(word, cwds, &self.world).is_none();
+        let mut words = files.iter().map(|(_, word)| word).filter(|word| !is_address(word));
+        words.any(|word| !paths::is_known(word) || nowhere(word))
     }
 
     fn redirect(&mut self, written: &str, redirect: &Redirect, cwds: Option<&[PathBuf]>) {
@@ -166,6 +200,9 @@ impl Judge<'_> {
 
     /// Offers to store that a tool may use a file, or a directory with all below it.
     fn offer(&mut self, tool: &str, action: FileAction, located: &Located, below: bool) {
+        if self.offers.are_none() {
+            return;
+        }
         let pattern = pattern(self.spec, &self.roots, located, action, below);
         self.offers.file(tool, pattern, below);
     }
@@ -206,32 +243,22 @@ impl Judge<'_> {
         path: &Path,
         real: Option<&Path>,
     ) -> Vec<Rc<Located>> {
-        let text = paths::normal(path);
-        let mut found = vec![text];
-        if let Some(real) = real.filter(|real| *real != path) {
-            found.insert(0, real.to_path_buf());
-        }
-        if action >= FileAction::Wipe {
-            found.iter_mut().for_each(|path| *path = paths::whole(path).to_path_buf());
-        }
-        let landmarks =
-            found.iter().flat_map(|path| paths::landmarks(&self.spec.wrappers, path, &self.world));
-        let landmarks: Vec<PathBuf> = landmarks.collect();
-        found.extend(landmarks);
-        let other = found.iter().filter_map(|path| protected(&self.spec.wrappers, path));
-        let other: Vec<PathBuf> = other.collect();
-        found.extend(other);
-        found.dedup();
-        found.iter().for_each(|path| {
-            self.grammar.spend(path.as_os_str().len());
+        // Sign by sign: compared by their parts, `/etc/` and `/etc` are the same.
+        let same = |real: &Path| real.as_os_str() == path.as_os_str();
+        let found: Vec<Rc<Located>> =
+            match real.is_some_and(same) && is_usual(&self.spec.wrappers, path) {
+                // Most paths have one spelling.
+                true => vec![self.roots.located(path)],
+                false => self.other_spellings(action, path, real),
+            };
+        found.iter().for_each(|located| {
+            self.grammar.spend(located.path.as_os_str().len());
         });
-        let found: Vec<Rc<Located>> = found.iter().map(|path| self.roots.located(path)).collect();
         for located in &found {
             match &located.place {
                 Some(place) => {
                     // What only a folded name makes a plan is none everywhere.
-                    let spelled = located.spelled.clone().filter(|spelled| spelled != place);
-                    self.inside.extend(spelled);
+                    self.inside.extend(located.spelled.clone());
                     self.inside.push(place.clone());
                 }
                 None => self.outside.push(located.shown.clone()),
@@ -245,6 +272,30 @@ impl Judge<'_> {
             }
         }
         found
+    }
+
+    fn other_spellings(
+        &self,
+        action: FileAction,
+        path: &Path,
+        real: Option<&Path>,
+    ) -> Vec<Rc<Located>> {
+        let mut found = vec![paths::normal(path)];
+        if let Some(real) = real.filter(|real| *real != path) {
+            found.insert(0, real.to_path_buf());
+        }
+        if action >= FileAction::Wipe {
+            found.iter_mut().for_each(|path| *path = paths::whole(path).to_path_buf());
+        }
+        let wrappers = &self.spec.wrappers;
+        let landmarks = found.iter().flat_map(|path| paths::landmarks(wrappers, path, &self.world));
+        let landmarks: Vec<PathBuf> = landmarks.collect();
+        found.extend(landmarks);
+        let other: Vec<PathBuf> =
+            found.iter().filter_map(|path| protected(wrappers, path)).collect();
+        found.extend(other);
+        found.dedup();
+        found.iter().map(|path| self.roots.located(path)).collect()
     }
 
     fn note_file(&mut self, action: FileAction, path: &Path, real: Option<&Path>) {

@@ -9,6 +9,9 @@ const BEFORE_VALUE: [&str; 8] = ["print", "printf", "return", "else", "do", "in"
 /// Words whose parenthesis ends before a statement rather than a value.
 const BEFORE_CONDITION: [&str; 4] = ["if", "while", "for", "switch"];
 
+/// Names and signs by which the strings of a statement may be commands; these are told behind a `!`.
+const RUNNERS: [&str; 3] = ["system", "|", "|&"];
+
 /// Returns the names and signs of a program.
 pub(super) fn read(text: &str, streams: &[String]) -> Vec<String> {
     let mut reader = Reader {
@@ -20,9 +23,12 @@ pub(super) fn read(text: &str, streams: &[String]) -> Vec<String> {
         unfinished: false,
         prints: None,
         gets: None,
+        strings: Vec::new(),
+        begun: 0,
         found: Vec::new(),
     };
     let end = reader.run();
+    reader.strings();
     ended(reader.found, end)
 }
 
@@ -41,6 +47,10 @@ struct Reader<'s> {
     prints: Option<usize>,
     /// The same for a `getline`.
     gets: Option<usize>,
+    /// Strings of this statement, without their escapes.
+    strings: Vec<String>,
+    /// How much had been found before this statement.
+    begun: usize,
     found: Vec<String>,
 }
 
@@ -70,7 +80,20 @@ impl Reader<'_> {
         Ok(())
     }
 
+    /// Tells the strings of a statement that runs something: each, and all as one.
+    fn strings(&mut self) {
+        let strings = std::mem::take(&mut self.strings);
+        let mut parts = self.found.get(self.begun..).unwrap_or_default().iter();
+        if parts.any(|part| RUNNERS.contains(&part.as_str())) {
+            let all = strings.concat();
+            let each = strings.iter().filter(|text| **text != all).chain([&all]);
+            self.found.extend(each.map(|text| format!("! {text}")).collect::<Vec<_>>());
+        }
+        self.begun = self.found.len();
+    }
+
     fn statement(&mut self) {
+        self.strings();
         self.value = false;
         self.condition = false;
         self.prints = None;
@@ -188,6 +211,7 @@ impl Reader<'_> {
             }
         }
         self.value = true;
+        self.strings.push(text.replace('\\', ""));
         Ok(text)
     }
 

@@ -2,7 +2,7 @@
 
 use super::THOUGHT;
 use crate::dialect::rule::{
-    self, Checked, filled, image, is_name, list, name, need, object, said, sign, text,
+    self, Checked, filled, image, is_name, list, name, need, object, only, said, sign, text,
 };
 use crate::http::Incoming;
 use serde_json::Value;
@@ -62,6 +62,7 @@ fn messages(body: &Value) -> Checked {
         let wanted = if index % 2 == 0 { "user" } else { "assistant" };
         let role = text(message, "role");
         need(role == wanted, || format!("{place}.role: is \"{role}\" and not \"{wanted}\""))?;
+        only(message, &["role", "content"], &place)?;
         let blocks = content(message, &place)?;
         match role {
             "user" => user(blocks, &place, &mut open)?,
@@ -95,6 +96,7 @@ fn user(blocks: &[Value], place: &str, open: &mut Vec<&str>) -> Checked {
             continue;
         }
         need(!other, || format!("{place}: a result stands behind other content"))?;
+        only(block, &["type", "tool_use_id", "content", "is_error", "cache_control"], &place)?;
         let id = text(block, "tool_use_id");
         let at = open.iter().position(|known| *known == id);
         let at = at.ok_or_else(|| format!("{place}: unexpected tool_use_id \"{id}\""))?;
@@ -113,8 +115,12 @@ fn user(blocks: &[Value], place: &str, open: &mut Vec<&str>) -> Checked {
 /// Checks a text or an image.
 fn shown(block: &Value, place: &str) -> Checked {
     match text(block, "type") {
-        "text" => said(block, "text", place),
+        "text" => {
+            only(block, &["type", "text", "cache_control"], place)?;
+            said(block, "text", place)
+        }
         "image" => {
+            only(block, &["type", "source", "cache_control"], place)?;
             let source = block.get("source").unwrap_or(&Value::Null);
             need(text(source, "type") == "base64", || format!("{place}.source: is no base64"))?;
             image(text(source, "media_type"), text(source, "data"), place)
@@ -133,14 +139,16 @@ fn assistant<'v>(
     for (index, block) in blocks.iter().enumerate() {
         let place = format!("{place}.content[{index}]");
         match text(block, "type") {
-            "text" => said(block, "text", &place)?,
+            "text" => shown(block, &place)?,
             "thinking" => {
                 thought = true;
-                let signed = text(block, "signature") == sign(text(block, "thinking"));
+                only(block, &["type", "thinking", "signature"], &place)?;
+                let signed = text(block, "signature") == sign("anthropic", text(block, "thinking"));
                 need(signed, || format!("{place}: Invalid `signature` in `thinking` block"))?;
             }
             "redacted_thinking" => {
                 thought = true;
+                only(block, &["type", "data"], &place)?;
                 filled(block, "data", &place)?;
             }
             "tool_use" => {
@@ -164,6 +172,7 @@ fn assistant<'v>(
 /// Checks one call and returns its id.
 fn call<'v>(block: &'v Value, place: &str) -> Result<&'v str, String> {
     let id = text(block, "id");
+    only(block, &["type", "id", "name", "input", "cache_control"], place)?;
     need(is_name(id), || format!("{place}.id: \"{id}\" does not match ^[a-zA-Z0-9_-]+$"))?;
     name(block, "name", place)?;
     need(block.get("input").is_some_and(Value::is_object), || {

@@ -1,6 +1,6 @@
 //! The rules of a generateContent request, as strict as the strictest models in use. It only reads.
 
-use crate::dialect::rule::{Checked, image, list, name, names, need, object, sign, text};
+use crate::dialect::rule::{Checked, image, list, name, names, need, object, only, sign, text};
 use crate::http::Incoming;
 use serde_json::Value;
 
@@ -60,6 +60,7 @@ fn contents(body: &Value, signs: bool) -> Checked {
     let mut open: Vec<&str> = Vec::new();
     for (index, content) in contents.iter().enumerate() {
         let place = format!("contents[{index}]");
+        only(content, &["role", "parts"], &place)?;
         let before = index.checked_sub(1).and_then(|before| contents.get(before));
         match text(content, "role") {
             "user" => {
@@ -115,7 +116,7 @@ fn signature(content: &Value, place: &str) -> Checked {
     need(!signature.is_empty(), || {
         format!("{place}: Function call is missing a thought_signature in functionCall parts.")
     })?;
-    need(signature == STAND_IN || signature == sign(&arguments.to_string()), || {
+    need(signature == STAND_IN || signature == sign("gemini", &arguments.to_string()), || {
         format!("{place}: Thought signature is not valid")
     })
 }
@@ -129,6 +130,7 @@ fn parts(content: &Value, place: &str, kinds: &[&str]) -> Checked {
         let kind = kinds.iter().find(|kind| part.get(**kind).is_some());
         let kind = kind.ok_or_else(|| format!("{place}: is none of {}", kinds.join(", ")))?;
         let value = part.get(*kind).unwrap_or(&Value::Null);
+        only(part, &[*kind, "thought", "thoughtSignature"], &place)?;
         match *kind {
             "text" => need(value.is_string(), || format!("{place}.text: is no text"))?,
             "inlineData" => image(text(value, "mimeType"), text(value, "data"), &place)?,
@@ -141,6 +143,7 @@ fn parts(content: &Value, place: &str, kinds: &[&str]) -> Checked {
 
 fn object_of(value: &Value, key: &str, place: &str) -> Checked {
     name(value, "name", place)?;
+    only(value, &["id", "name", key, "parts"], place)?;
     need(value.get(key).is_some_and(Value::is_object), || format!("{place}.{key}: is no object"))
 }
 

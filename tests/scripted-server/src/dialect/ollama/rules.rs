@@ -1,8 +1,12 @@
 //! The rules of a request of Ollama's chat, as strict as its templates. It only reads.
 
-use crate::dialect::rule::{Checked, filled, image, list, name, names, need, object, text};
+use crate::dialect::rule::{Checked, filled, image, list, name, names, need, object, only, text};
 use crate::http::Incoming;
 use serde_json::Value;
+
+/// What a message may hold.
+const KEYS: [&str; 7] =
+    ["role", "content", "thinking", "images", "tool_calls", "tool_name", "tool_call_id"];
 
 /// Checks a request.
 ///
@@ -33,6 +37,7 @@ fn messages(body: &Value) -> Checked {
     let mut open: Vec<&str> = Vec::new();
     for (index, message) in messages.iter().enumerate() {
         let place = format!("messages[{index}]");
+        only(message, &KEYS, &place)?;
         need(message.get("content").is_some_and(Value::is_string), || {
             format!("{place}.content: is no text")
         })?;

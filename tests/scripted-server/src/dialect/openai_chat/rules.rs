@@ -2,11 +2,26 @@
 //!
 //! Each rule is one that some server answers with an error; a client that keeps all of them is safe with any.
 
-use super::role;
-use crate::dialect::rule::{Checked, choice, filled, is_name, need, object};
+use super::{THOUGHT, role};
+use crate::dialect::rule::{
+    Checked, choice, filled, is_name, list, need, object, only, sign, text,
+};
 use crate::http::Incoming;
 use serde_json::Value;
 use std::collections::HashSet;
+
+/// What a message may hold.
+const KEYS: [&str; 9] = [
+    "role",
+    "content",
+    "name",
+    "tool_calls",
+    "tool_call_id",
+    "refusal",
+    "reasoning",
+    "reasoning_content",
+    "reasoning_details",
+];
 
 /// Checks a request.
 ///
@@ -27,6 +42,7 @@ fn messages(body: &Value) -> Checked {
     let mut open: Vec<&str> = Vec::new();
     for (index, message) in messages.iter().enumerate() {
         let place = format!("messages[{index}]");
+        only(message, &KEYS, &place)?;
         match role(message) {
             "tool" => result(message, &place, &mut open)?,
             role => {
@@ -65,6 +81,7 @@ fn result<'a>(message: &'a Value, place: &str, open: &mut Vec<&'a str>) -> Check
 
 /// Checks an assistant message and returns the ids it calls.
 fn assistant<'a>(message: &'a Value, place: &str) -> Result<Vec<&'a str>, String> {
+    let thought = reasoning(message, place)?;
     let calls = match message.get("tool_calls") {
         None => {
             content(message, place, &["text", "refusal"])?;
@@ -82,9 +99,24 @@ fn assistant<'a>(message: &'a Value, place: &str) -> Result<Vec<&'a str>, String
         need(!ids.contains(&id), || {
             format!("{place}.tool_calls[{index}].id: \"{id}\" is there twice")
         })?;
+        need(thought || !id.starts_with(THOUGHT), || {
+            format!("{place}: the reasoning_details before \"{id}\" did not come back")
+        })?;
         ids.push(id);
     }
     Ok(ids)
+}
+
+/// Checks that signed reasoning is as it was sent, and tells whether there is some.
+fn reasoning(message: &Value, place: &str) -> Result<bool, String> {
+    let details = list(message, "reasoning_details");
+    for detail in details {
+        let place = format!("{place}.reasoning_details");
+        only(detail, &["type", "index", "text", "signature"], &place)?;
+        let signed = text(detail, "signature") == sign("openai-chat", text(detail, "text"));
+        need(signed, || format!("{place}: Invalid signature"))?;
+    }
+    Ok(!details.is_empty())
 }
 
 /// Checks one call and returns its id.
@@ -94,6 +126,7 @@ fn call<'a>(call: &'a Value, place: &str) -> Result<&'a str, String> {
     need(call.get("type") == Some(&Value::from("function")), || {
         format!("{place}.type: is not \"function\"")
     })?;
+    only(call, &["id", "type", "function"], place)?;
     let name = call.pointer("/function/name").and_then(Value::as_str).unwrap_or_default();
     need(is_name(name), || format!("{place}.function.name: \"{name}\" is no name"))?;
     let arguments = call.pointer("/function/arguments").and_then(Value::as_str);

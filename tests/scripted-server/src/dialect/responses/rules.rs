@@ -1,7 +1,9 @@
 //! The rules of a responses request, as strict as the strictest servers in use. It only reads.
 
 use super::THOUGHT;
-use crate::dialect::rule::{self, Checked, data_url, filled, list, name, need, object, sign, text};
+use crate::dialect::rule::{
+    self, Checked, data_url, filled, list, name, need, object, only, sign, text,
+};
 use crate::http::Incoming;
 use serde_json::Value;
 
@@ -36,6 +38,7 @@ fn input(body: &Value) -> Checked {
     let mut thought = false;
     for (index, item) in input.iter().enumerate() {
         let place = format!("input[{index}]");
+        only(item, keys(text(item, "type")), &place)?;
         match text(item, "type") {
             "message" => {
                 message(item, &place)?;
@@ -74,6 +77,16 @@ fn input(body: &Value) -> Checked {
     need(open.is_empty(), || format!("No tool output found for function call {}", open.join(", ")))
 }
 
+/// What an item of a kind may hold. Ids are of no use where nothing is stored.
+fn keys(kind: &str) -> &'static [&'static str] {
+    match kind {
+        "reasoning" => &["type", "summary", "encrypted_content", "content", "status"],
+        "function_call" => &["type", "call_id", "name", "arguments", "status"],
+        "function_call_output" => &["type", "call_id", "output", "status"],
+        _ => &["type", "role", "content", "status"],
+    }
+}
+
 fn message(item: &Value, place: &str) -> Checked {
     let kinds: &[&str] = match text(item, "role") {
         "user" => &["input_text", "input_image"],
@@ -108,7 +121,7 @@ fn reasoning(item: &Value, next: Option<&Value>, place: &str) -> Checked {
     need(item.get("summary").is_some_and(Value::is_array), || {
         format!("{place}.summary: is no list")
     })?;
-    need(text(item, "encrypted_content") == sign(&summary), || {
+    need(text(item, "encrypted_content") == sign("responses", &summary), || {
         format!("{place}: The encrypted content could not be verified")
     })?;
     let follows = next.is_some_and(|next| {
