@@ -1,9 +1,11 @@
 //! Wiring: the spec, the configuration, the project and the model become an engine. It talks to no person.
 
+mod embed;
 mod model;
 mod offers;
 mod setting;
 
+pub(crate) use embed::{Chosen as Embedding, embedder};
 pub(crate) use offers::{ask, ask_with, reach};
 pub(crate) use setting::Setting;
 

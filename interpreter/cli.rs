@@ -1,6 +1,9 @@
 //! The command line: verbs and their options, nothing of what they do.
 
-use crate::{connect::ConnectArgs, examine, models::ModelsArgs, permission::Errand, run::RunArgs};
+use crate::{
+    connect::ConnectArgs, embed::EmbedArgs, examine, models::ModelsArgs, permission::Errand,
+    run::RunArgs,
+};
 use clap::{Args, Parser, Subcommand};
 use lembas_conformance::{Options, Record};
 use std::{path::PathBuf, time::Duration};
@@ -30,6 +33,8 @@ pub(crate) enum Verb {
         #[command(subcommand)]
         errand: examine::Errand,
     },
+    /// Turn texts into vectors
+    Embed(EmbedArgs),
     /// List the models there are, with what is known of them
     Models(ModelsArgs),
     /// Show, explain and change what may run

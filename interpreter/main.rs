@@ -5,6 +5,7 @@ mod bus;
 mod cli;
 mod config;
 mod connect;
+mod embed;
 mod engine;
 mod examine;
 mod models;
@@ -68,6 +69,7 @@ fn main() -> ExitCode {
         Verb::Trust { dir } => stopped(trust::trust(dir.as_deref())),
         Verb::Connect(args) => stopped(connect::connect(args)),
         Verb::Config { errand } => stopped(examine::examine(errand)),
+        Verb::Embed(args) => stopped(embed::embed(args)),
         Verb::Models(args) => stopped(models::models(args)),
         Verb::Permission { errand } => stopped(permission::permission(errand)),
         Verb::Conformance(args) => ended(conformance(args)),

@@ -182,10 +182,22 @@ fn target(
     key: Option<Secret>,
     limits: &Limits,
 ) -> Target {
+    let path = dialect.http.path.replace("{model}", model);
+    target_at(connection, &path, dialect, key, limits)
+}
+
+/// Returns where requests for this path of a connection's server go.
+pub(super) fn target_at(
+    connection: &Connection,
+    path: &str,
+    dialect: &Dialect,
+    key: Option<Secret>,
+    limits: &Limits,
+) -> Target {
     let asker = Asker { headers: connection.headers.clone(), key };
     Target {
         reach: reach(connection, limits),
-        url: format!("{}{}", connection.base_url, dialect.http.path.replace("{model}", model)),
+        url: format!("{}{path}", connection.base_url),
         headers: asker.headers(dialect),
         idle: connection.idle.unwrap_or(Duration::from_millis(limits.server.idle_ms)),
     }

@@ -39,6 +39,49 @@ pub(crate) fn resolve<'a>(
     }
 }
 
+/// Finds the model that makes vectors: the one `wanted` refers to, or serves under that id alone, or else the only one that
+/// a server is known to have. `offered` returns the ids of those a connection's server has. Connections list the models that
+/// reply, so one that makes vectors need not be in the list. The error says what to write instead.
+pub(crate) fn embedding<'a>(
+    wanted: Option<&str>,
+    connections: &'a Connections,
+    offered: impl Fn(&Connection) -> Vec<String>,
+) -> Result<Choice<'a>, String> {
+    if connections.is_empty() {
+        return Err(none_yet(connections.file()));
+    }
+    if let Some((name, id)) = wanted.and_then(|wanted| wanted.split_once('/'))
+        && let Some(connection) = connections.get(name)?
+        && !id.is_empty()
+    {
+        return Ok(Choice { connection, model: Model::named(id) });
+    }
+    let known: Vec<Choice<'_>> = connections
+        .ok
+        .iter()
+        .flat_map(|connection| {
+            let models = offered(connection).into_iter().map(|id| Model::named(&id));
+            models.map(move |model| Choice { connection, model })
+        })
+        .filter(|choice| wanted.is_none_or(|wanted| choice.model.id == wanted))
+        .collect();
+    match (<[_; 1]>::try_from(known), wanted) {
+        (Ok([choice]), _) => Ok(choice),
+        (Err(known), None) => Err(no_embedding("No model for vectors is chosen", &known)),
+        (Err(known), Some(wanted)) => {
+            Err(no_embedding(&format!("`{wanted}` does not say which connection has it"), &known))
+        }
+    }
+}
+
+fn no_embedding(what: &str, known: &[Choice<'_>]) -> String {
+    let known: Vec<String> = known.iter().map(Choice::reference).collect();
+    let there = if known.is_empty() { String::new() } else { format!(" ({})", known.join(", ")) };
+    format!(
+        "{what}{there}; name one with --model <connection>/<model>, or as `embedding` in config.yaml."
+    )
+}
+
 fn named<'a>(wanted: &str, connections: &'a Connections) -> Result<Choice<'a>, String> {
     let (name, id) = wanted.split_once('/').unwrap_or((wanted, ""));
     let Some(connection) = connections.get(name)? else {

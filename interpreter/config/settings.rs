@@ -23,6 +23,8 @@ use std::path::Path;
 pub(crate) struct Config {
     /// The model's reference, `<connection>/<model>`.
     pub(crate) model: Option<String>,
+    /// The model that turns texts into vectors: its reference, or the id it is served under.
+    pub(crate) embedding: Option<String>,
     /// The id of a mode of the spec.
     pub(crate) mode: Option<String>,
     /// The reasoning effort: a level or `off`.

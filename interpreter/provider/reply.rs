@@ -254,23 +254,7 @@ impl Provider<'_> {
 
     /// Puts the connection's name into a failure's sentence.
     fn named(&self, failure: &Failure) -> Box<Failure> {
-        let words = if failure.message.is_empty() {
-            failure.kind.replace('_', " ")
-        } else {
-            failure.message.clone()
-        };
-        let words = match failure.status {
-            Some(status) => format!("status {status}: {words}"),
-            None => words,
-        };
-        let ends = failure.resets_in_ms.and_then(|ms| i64::try_from(ms).ok());
-        let words = match ends.map(jiff::SignedDuration::from_millis) {
-            Some(left) => format!("{words} (this limit ends in {left:#})"),
-            None => words,
-        };
-        let words = redact(&words, &self.secrets);
-        let message = format!("Connection {} (model {}): {words}", self.connection, self.model);
-        Box::new(Failure { message, ..failure.clone() })
+        super::named(failure, &self.connection, &self.model, &self.secrets)
     }
 }
 

@@ -9,6 +9,8 @@ mod cross;
 #[cfg(test)]
 mod dialects;
 #[cfg(test)]
+mod embed;
+#[cfg(test)]
 mod explain;
 #[cfg(test)]
 mod failures;

@@ -16,6 +16,8 @@ params.fit_params = False
 params.warmup = False
 params.use_jinja = True
 params.endpoint_props = True
+params.embedding = True
+params.pooling_type = xllamacpp.llama_pooling_type.LLAMA_POOLING_TYPE_MEAN
 server = xllamacpp.Server(params)
 print("listening", flush=True)
 signal.pause()

@@ -43,6 +43,9 @@ pub struct Embeddings {
     /// What a text is in that list, where it is not itself: a value that is `{text}` stands for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub each: Option<Value>,
+    /// Most texts of one request, where servers have a limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub most: Option<usize>,
     /// The JSON pointer of the list of vectors in the answer.
     pub all: String,
     /// The JSON pointer of the numbers in an entry of that list; an empty one: the entry is the numbers.

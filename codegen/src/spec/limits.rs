@@ -30,6 +30,8 @@ pub struct Limits {
     pub server: ServerLimits,
     /// How servers are asked for their models.
     pub discovery: DiscoveryLimits,
+    /// How texts are turned into vectors.
+    pub embed: EmbedLimits,
     /// Numbers of `lembas run`.
     pub run: RunLimits,
     /// What is looked for in a project.
@@ -146,6 +148,14 @@ pub struct DiscoveryLimits {
     pub fresh_s: u64,
     /// The window of a model of which nobody said it, in tokens.
     pub window: u64,
+}
+
+/// How texts are turned into vectors.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EmbedLimits {
+    /// Most bytes of an answer.
+    pub bytes: usize,
 }
 
 /// Numbers of `lembas run`.

@@ -27,9 +27,9 @@ pub use dialect::{
 pub use entries::Entries;
 pub use late::Late;
 pub use limits::{
-    BashLimits, Budgets, DiscoveryLimits, EditLimits, GrepLimits, ImageLimits, Limits, ListLimits,
-    PathLimits, ProjectFiles, ReadLimits, RepairLimits, Retry, RunLimits, SeenLimits, ServerLimits,
-    StreamLimits, ToolLimits,
+    BashLimits, Budgets, DiscoveryLimits, EditLimits, EmbedLimits, GrepLimits, ImageLimits, Limits,
+    ListLimits, PathLimits, ProjectFiles, ReadLimits, RepairLimits, Retry, RunLimits, SeenLimits,
+    ServerLimits, StreamLimits, ToolLimits,
 };
 pub use matcher::{Fold, Matcher};
 pub use mode::{MODES, Mode, ModeRow};

@@ -1,6 +1,8 @@
 //! Vectors of texts: the request for them in a dialect, and what its answer holds. It makes no request.
 
-use crate::spec::{Dialect, Embeddings};
+use crate::event::Failure;
+use crate::spec::{Dialect, Embeddings, Spec};
+use crate::stream::{Answer, refused};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -14,13 +16,32 @@ pub struct Request {
 }
 
 /// What an answer holds.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Vectors {
     /// The vector of each text, in the order of the texts.
     pub vectors: Vec<Vec<f32>>,
     /// The tokens of all texts, if the server counted them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tokens: Option<u64>,
+}
+
+/// Returns the texts in pieces that a server takes in one request each.
+///
+/// # Errors
+/// A sentence for a dialect that has no vectors.
+pub fn pieces<'t>(
+    dialect: &Dialect,
+    texts: &'t [String],
+) -> Result<impl Iterator<Item = &'t [String]>, String> {
+    Ok(texts.chunks(places(dialect)?.most.unwrap_or(texts.len()).max(1)))
+}
+
+/// Returns the path below a connection's base address where a model makes vectors.
+///
+/// # Errors
+/// A sentence for a dialect that has no vectors.
+pub fn path(dialect: &Dialect, model: &str) -> Result<String, String> {
+    Ok(places(dialect)?.path.replace("{model}", model))
 }
 
 /// Returns the request for the vectors of these texts.
@@ -37,17 +58,39 @@ pub fn request(dialect: &Dialect, model: &str, texts: &[String]) -> Result<Reque
     if let (Some(fields), Some(name)) = (body.as_object_mut(), places.texts.strip_prefix('/')) {
         fields.insert(name.into(), texts.iter().map(each).collect());
     }
-    Ok(Request { path: places.path.replace("{model}", model), body })
+    Ok(Request { path: path(dialect, model)?, body })
+}
+
+/// Reads what came for a request with so many texts.
+///
+/// # Errors
+/// What a refusal or an error in an answer means and whether to ask again, by the quirks; or that an answer has not one
+/// vector for each text, all of one length.
+pub fn answered(
+    spec: &Spec,
+    dialect: &Dialect,
+    answer: &Answer<'_>,
+    texts: usize,
+) -> Result<Vectors, Box<Failure>> {
+    let error = || Err(Box::new(refused(spec, dialect, answer)));
+    if !(200..300).contains(&answer.status) {
+        return error();
+    }
+    let json: Value = match serde_json::from_slice(answer.body) {
+        Ok(json) => json,
+        Err(_) => return Err(unreadable(answer.body)),
+    };
+    if dialect.reply.error.iter().any(|place| json.pointer(place).is_some_and(is_said)) {
+        return error();
+    }
+    read(dialect, &json, texts).map_err(|why| failure("bad_response", "no", why))
 }
 
 /// Reads the answer to a request with so many texts.
-///
-/// # Errors
-/// A sentence for an answer that has not one vector for each text, all of one length.
-pub fn read(dialect: &Dialect, answer: &Value, texts: usize) -> Result<Vectors, String> {
+fn read(dialect: &Dialect, answer: &Value, texts: usize) -> Result<Vectors, String> {
     let places = places(dialect)?;
     let all = answer.pointer(&places.all).and_then(Value::as_array);
-    let all = all.ok_or_else(|| format!("The answer has no vectors at {}.", places.all))?;
+    let all = all.ok_or_else(|| format!("the answer has no vectors at {}", places.all))?;
     let mut vectors = vec![Vec::new(); texts];
     for (at, entry) in all.iter().enumerate() {
         let index = places.index.as_ref().and_then(|index| entry.pointer(index)?.as_u64());
@@ -55,24 +98,55 @@ pub fn read(dialect: &Dialect, answer: &Value, texts: usize) -> Result<Vectors, 
         let place = vectors.get_mut(index).filter(|place| place.is_empty());
         let vector = entry.pointer(&places.vector).and_then(numbers);
         let (Some(place), Some(vector)) = (place, vector) else {
-            return Err(format!("Entry {at} of the answer is no vector of a text."));
+            return Err(format!("entry {at} of the answer is no vector of a text"));
         };
         *place = vector;
     }
-    let length = vectors.first().map_or(0, Vec::len);
-    if let Some(at) = vectors.iter().position(|vector| vector.is_empty() || vector.len() != length)
-    {
-        let has = vectors.get(at).map_or(0, Vec::len);
-        return Err(format!(
-            "The vector of text {at} has {has} numbers, that of the first {length}."
-        ));
-    }
+    even(&vectors)?;
     let tokens = places.tokens.iter().find_map(|place| answer.pointer(place)?.as_u64());
     Ok(Vectors { vectors, tokens })
 }
 
+/// Checks that every text has a vector, and that all are of one length.
+fn even(vectors: &[Vec<f32>]) -> Result<(), String> {
+    let length = vectors.first().map_or(0, Vec::len);
+    let odd = vectors.iter().position(|vector| vector.is_empty() || vector.len() != length);
+    odd.map_or(Ok(()), |at| {
+        let has = vectors.get(at).map_or(0, Vec::len);
+        Err(format!("the vector of text {at} has {has} numbers, that of the first {length}"))
+    })
+}
+
+/// Returns the failure of an answer that is no JSON; only one that was cut is asked for again.
+fn unreadable(body: &[u8]) -> Box<Failure> {
+    let body = body.trim_ascii();
+    match body.first() {
+        None => failure("empty", "once", "the server sent nothing".into()),
+        Some(b'{' | b'[') => failure("cut", "once", "the answer is no whole JSON".into()),
+        Some(_) => {
+            let start: String = String::from_utf8_lossy(body).chars().take(200).collect();
+            failure("bad_response", "no", format!("the server sent no vectors but: {start}"))
+        }
+    }
+}
+
+fn failure(kind: &str, retry: &str, message: String) -> Box<Failure> {
+    Box::new(Failure { kind: kind.into(), retry: retry.into(), message, ..Failure::default() })
+}
+
+/// Whether an error at its place is one: some servers put an empty one into every answer.
+fn is_said(error: &Value) -> bool {
+    match error {
+        Value::Null | Value::Bool(false) => false,
+        Value::String(text) => !text.is_empty(),
+        Value::Array(list) => !list.is_empty(),
+        Value::Object(fields) => !fields.is_empty(),
+        Value::Bool(true) | Value::Number(_) => true,
+    }
+}
+
 fn places(dialect: &Dialect) -> Result<&Embeddings, String> {
-    let none = || format!("The dialect {} has no vectors of texts.", dialect.id);
+    let none = || format!("the dialect {} has no vectors of texts", dialect.id);
     dialect.embeddings.as_ref().ok_or_else(none)
 }
 

@@ -49,6 +49,8 @@ pub enum Verdict {
     Reply(usize),
     /// It got the list of models.
     Models,
+    /// It got vectors made from its texts.
+    Vectors,
     /// It got 404, because nothing is there.
     NotFound,
     /// It broke this rule of the dialect or of HTTP.
@@ -179,6 +181,7 @@ fn line(place: usize, request: &Request, received: SystemTime) -> Value {
     match &request.verdict {
         Verdict::Reply(index) => put("reply", (*index).into()),
         Verdict::Models => put("reply", "models".into()),
+        Verdict::Vectors => put("reply", "vectors".into()),
         Verdict::NotFound => put("reply", "not_found".into()),
         Verdict::Violation(why) => put("violation", why.as_str().into()),
         Verdict::Unexpected(why) => put("unexpected", why.as_str().into()),

@@ -1,7 +1,7 @@
 //! The server: a thread with a listener on 127.0.0.1, and the answers to what comes in.
 //! What is said is in the scenario; this file only moves it.
 
-use crate::dialect::Asked;
+use crate::dialect::{Asked, Vectors};
 use crate::http::{self, Incoming};
 use crate::plan::{self, Act, Plan};
 use crate::record::{How, Record, Request, Verdict};
@@ -225,6 +225,9 @@ impl Shared {
         if dialect.is_chat(route) {
             return self.chat(request);
         }
+        if let Some(vectors) = dialect.vectors().filter(|vectors| vectors.is_at(route)) {
+            return self.vectors(vectors, request);
+        }
         if dialect.is_models(route) && request.method == "GET" {
             let models = dialect.models(&self.scenario.models);
             return (Verdict::Models, plan::json(200, &models, request.close));
@@ -263,6 +266,26 @@ impl Shared {
             Verdict::Reply(picked.index),
             plan::reply(self.scenario.dialect, &reply, picked.number, &asked, request.close),
         )
+    }
+
+    /// Answers a request for vectors: by a reply of the scenario, or where none is left, with vectors made from the texts.
+    fn vectors(&self, vectors: Vectors, request: &Incoming) -> (Verdict, Plan) {
+        let texts = match vectors.texts(request) {
+            Ok(texts) => texts,
+            Err(why) => {
+                let plan = self.refusal(400, &why, request.close);
+                return (Verdict::Violation(why), plan);
+            }
+        };
+        let asked = Asked { text: texts.join("\n"), ..Asked::default() };
+        let body = serde_json::from_slice(&request.body).unwrap_or_default();
+        match self.pick(&body, &asked) {
+            Some((picked, reply)) => (
+                Verdict::Reply(picked.index),
+                plan::reply(self.scenario.dialect, &reply, picked.number, &asked, request.close),
+            ),
+            None => (Verdict::Vectors, plan::json(200, &vectors.answer(&texts), request.close)),
+        }
     }
 
     fn pick(&self, body: &Value, asked: &Asked) -> Option<(Picked, Cow<'_, Reply>)> {

@@ -79,6 +79,31 @@ impl Default for Context {
     }
 }
 
+/// An answer that is no stream, as a whole.
+#[derive(Debug, Clone, Copy)]
+pub struct Answer<'a> {
+    /// The HTTP status.
+    pub status: u16,
+    /// The headers by lower-case name, an object.
+    pub headers: &'a Value,
+    /// The body.
+    pub body: &'a [u8],
+}
+
+/// Says what the error in an answer means and whether to ask again. One that came with a good status counts as what its own
+/// code says, or else as the server's.
+pub fn refused(spec: &Spec, dialect: &Dialect, answer: &Answer<'_>) -> Failure {
+    let limits = spec.limits.stream;
+    let (json, words) = failure::body(answer.body, &dialect.reply);
+    let status = match answer.status {
+        200..300 => words.status().unwrap_or(500),
+        status => status,
+    };
+    let (dialect, headers) = (dialect.id.as_str(), answer.headers);
+    let around = Around { dialect, status, headers, roomy: false, limits };
+    failure::judge(&spec.quirks, around, answer.body.trim_ascii().is_empty(), json, words)
+}
+
 /// How the bytes of a reply ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Ending {

@@ -5,7 +5,7 @@
 mod rules;
 
 use super::rule::{list, sign, text};
-use super::{Asked, Frame, Speech, Writer};
+use super::{Asked, Frame, Speech, Vectors, Writer};
 use crate::http::Incoming;
 use crate::scenario::{Finish, Usage};
 use serde_json::{Value, json};
@@ -57,6 +57,10 @@ impl Speech for Gemini {
     fn error(&self, status: u16, message: &str) -> Value {
         let word = if status < 500 { "INVALID_ARGUMENT" } else { "INTERNAL" };
         json!({"error": {"code": status, "message": message, "status": word}})
+    }
+
+    fn vectors(&self) -> Option<Vectors> {
+        Some(Vectors::Gemini)
     }
 
     fn writer(&self, number: usize, _: &Asked) -> Box<dyn Writer> {

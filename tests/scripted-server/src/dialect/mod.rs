@@ -7,11 +7,13 @@ mod ollama;
 mod openai_chat;
 mod responses;
 mod rule;
+mod vectors;
 
 use crate::http::Incoming;
 use crate::scenario::{Finish, Usage};
 use serde::Deserialize;
 use serde_json::Value;
+pub(crate) use vectors::Vectors;
 
 /// A dialect the server speaks.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
@@ -104,6 +106,10 @@ pub(crate) trait Speech {
     fn models(&self, models: &[Value]) -> Value;
     /// Returns the body of an error.
     fn error(&self, status: u16, message: &str) -> Value;
+    /// Returns how vectors are asked for on this wire, if they are.
+    fn vectors(&self) -> Option<Vectors> {
+        None
+    }
     /// Returns the writer of the `number`th reply of a server, whose ids contain that number.
     fn writer(&self, number: usize, asked: &Asked) -> Box<dyn Writer>;
 }

@@ -3,7 +3,7 @@
 mod rules;
 
 use super::openai_chat;
-use super::{Asked, Frame, Speech, Writer};
+use super::{Asked, Frame, Speech, Vectors, Writer};
 use crate::http::Incoming;
 use crate::scenario::{Finish, Usage};
 use serde_json::{Value, json};
@@ -46,6 +46,10 @@ impl Speech for Ollama {
 
     fn error(&self, _: u16, message: &str) -> Value {
         json!({ "error": message })
+    }
+
+    fn vectors(&self) -> Option<Vectors> {
+        Some(Vectors::Ollama)
     }
 
     fn writer(&self, number: usize, asked: &Asked) -> Box<dyn Writer> {

@@ -6,7 +6,7 @@
 mod rules;
 
 use super::rule::sign;
-use super::{Asked, Frame, Speech, Writer};
+use super::{Asked, Frame, Speech, Vectors, Writer};
 use crate::http::Incoming;
 use crate::scenario::{Finish, Usage};
 use serde_json::{Value, json};
@@ -43,6 +43,10 @@ impl Speech for OpenaiChat {
 
     fn error(&self, status: u16, message: &str) -> Value {
         self::error(status, message)
+    }
+
+    fn vectors(&self) -> Option<Vectors> {
+        Some(Vectors::Openai)
     }
 
     fn writer(&self, number: usize, asked: &Asked) -> Box<dyn Writer> {

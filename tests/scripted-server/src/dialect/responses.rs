@@ -6,7 +6,7 @@
 mod rules;
 
 use super::rule::{list, sign, text};
-use super::{Asked, Frame, Speech, Writer};
+use super::{Asked, Frame, Speech, Vectors, Writer};
 use crate::http::Incoming;
 use crate::scenario::{Finish, Usage};
 use serde_json::{Value, json};
@@ -49,6 +49,10 @@ impl Speech for Responses {
 
     fn error(&self, status: u16, message: &str) -> Value {
         super::openai_chat::error(status, message)
+    }
+
+    fn vectors(&self) -> Option<Vectors> {
+        Some(Vectors::Openai)
     }
 
     fn writer(&self, number: usize, asked: &Asked) -> Box<dyn Writer> {
