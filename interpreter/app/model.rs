@@ -95,6 +95,8 @@ impl<'s> Session<'s> {
         let (spec, paths) = (Arc::clone(self.spec), self.setting.paths.clone());
         let (connection, model) = (connection.clone(), model.to_string());
         tokio::spawn(async move {
+            // The first request goes ahead: no work waits for this, nor should it compete with any.
+            tokio::time::sleep(Duration::from_millis(spec.limits.discovery.delay_ms)).await;
             // A server that does not say it is asked again next time; nobody waits for this.
             let Ok(offer) = ask_with(&spec, &paths, &connection, key).await else { return };
             if let Some(model) = offer.model(&model) {

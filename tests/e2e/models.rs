@@ -120,6 +120,17 @@ fn a_run_makes_room_for_the_window_and_asks_beside_its_work() {
 }
 
 #[test]
+fn a_run_lets_its_first_request_go_ahead() {
+    let reply = Reply { repeat: true, delay_ms: 200, ..Reply::text("ok") };
+    let (server, home) = Home::listing(Scenario::new().reply(reply), "");
+    let spec = home.spec(&[("loop.json", "/discovery/delay_ms", json!(60_000))]);
+    let run = ["run", "--model", "local/m", "--harness", &spec, "hello"];
+    assert_eq!(home.run(&run).code, Some(0));
+    let asked: Vec<_> = server.requests().into_iter().map(|request| request.path).collect();
+    assert_eq!(asked, ["/v1/chat/completions"]);
+}
+
+#[test]
 fn servers_that_do_not_say() {
     let (server, home) = home(Dialect::OpenaiChat, &[], json!({}), "    models: [ { id: a } ]\n");
     drop(server);

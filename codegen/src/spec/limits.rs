@@ -138,6 +138,8 @@ pub struct ServerLimits {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DiscoveryLimits {
+    /// Milliseconds a run that asks beside its work lets its first request go ahead.
+    pub delay_ms: u64,
     /// Milliseconds an answer may take.
     pub answer_ms: u64,
     /// Most bytes of an answer.
