@@ -320,6 +320,8 @@ pub struct Keyed {
     pub marked: Vec<String>,
     /// The mark in front of a text that is run.
     pub mark: String,
+    /// Keys whose text without the mark is a verb of the program itself, with its arguments.
+    pub verbs: Vec<String>,
     /// Marks in front of a value without a key, of which the rest is run.
     pub marks: Vec<String>,
 }

@@ -354,7 +354,12 @@ impl Search<'_, '_> {
         if let Some(bare) = &reading.bare {
             self.add(bare.clone());
         }
-        reading.script_texts().iter().for_each(|text| self.text(Text::of(text)));
+        for text in reading.script_texts() {
+            match text.is_empty() {
+                true => self.unshown(),
+                false => self.text(Text::of(&text)),
+            }
+        }
         if self.takes_words && reading.program.is_some_and(|program| program.verbs) {
             self.unshown();
         }

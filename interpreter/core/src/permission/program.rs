@@ -290,14 +290,17 @@ impl<'s> Reading<'s> {
         files
     }
 
-    /// Returns the shell texts that the script in the arguments runs.
+    /// Returns the shell texts that the script in the arguments runs; an empty one is not shown in it.
     pub(super) fn script_texts(&self) -> Vec<String> {
         self.in_script(|script, name, text| contains(&script.texts, name).then(|| text.into()))
     }
 
     /// Returns the files that the script in the arguments names.
     fn script_files(&self) -> Vec<(FileAction, Word)> {
-        self.in_script(|script, name, file| Some((*script.files.get(name)?, Word::of(file))))
+        self.in_script(|script, name, file| {
+            let action = script.files.get(name).filter(|_| !file.is_empty())?;
+            Some((*action, Word::of(file)))
+        })
     }
 
     /// Returns what `takes` makes of the parts of the script: their names, and what stands behind those.
@@ -305,7 +308,8 @@ impl<'s> Reading<'s> {
         let Some(script) = self.program.and_then(|program| program.script.as_ref()) else {
             return Vec::new();
         };
-        let parts = self.script().iter().filter_map(|part| part.split_once(' '));
+        let parts = self.script().iter();
+        let parts = parts.map(|part| part.split_once(' ').unwrap_or((part, "")));
         parts.filter_map(|(name, rest)| takes(script, name, rest)).collect()
     }
 

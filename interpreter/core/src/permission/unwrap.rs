@@ -6,6 +6,7 @@ use super::program::is_named;
 use super::said;
 use crate::shell::{Line, Piece, Word};
 use crate::spec::{Effect, FileAction, Input, Keyed, Runs, Wrapper};
+use std::borrow::Cow;
 
 impl Search<'_, '_> {
     /// Adds what a wrapper runs; `front` are the words that name it.
@@ -17,7 +18,7 @@ impl Search<'_, '_> {
         if !self.executed(wrapper, front, words) {
             let parsed = parsed(wrapper, words);
             if !parsed.has(&wrapper.query) {
-                self.values(wrapper, &parsed);
+                self.values(wrapper, front, &parsed);
                 self.operands(wrapper, &parsed);
             }
         }
@@ -25,7 +26,8 @@ impl Search<'_, '_> {
     }
 
     /// Adds the texts that options and keys hold.
-    fn values(&mut self, wrapper: &Wrapper, parsed: &Arguments) {
+    fn values(&mut self, wrapper: &Wrapper, front: &[Word], parsed: &Arguments) {
+        let program = front.first().map(|word| word.text.as_str()).unwrap_or_default();
         for (_, value) in parsed.values.iter().filter(|(name, _)| contains(&wrapper.text, name)) {
             self.shell_text(value);
         }
@@ -36,8 +38,9 @@ impl Search<'_, '_> {
             let pair = parsed.operands.iter().take(2).filter(|_| keyed.operands);
             let pair = pair.map(|word| word.text.as_str()).collect::<Vec<_>>().join("=");
             let texts = words.map(|word| word.text.as_str()).chain([pair.as_str()]);
-            for text in texts.filter_map(|value| text_of(keyed, value)).collect::<Vec<_>>() {
-                self.shell_text(&Word::of(text));
+            let texts = texts.filter_map(|value| text_of(keyed, program, value));
+            for text in texts.collect::<Vec<_>>() {
+                self.shell_text(&Word::of(&text));
             }
         }
     }
@@ -279,20 +282,22 @@ fn minus(word: &Word) -> Word {
     word.text.strip_prefix('+').map_or(word.clone(), |rest| Word::of(&format!("-{rest}")))
 }
 
-/// Returns the shell text of a value that has a key.
-fn text_of<'t>(keyed: &Keyed, value: &'t str) -> Option<&'t str> {
+/// Returns the shell text of a value that has a key, given to this program.
+fn text_of<'t>(keyed: &Keyed, program: &str, value: &'t str) -> Option<Cow<'t, str>> {
     let marked = keyed.marks.iter().find_map(|mark| value.trim_start().strip_prefix(mark.as_str()));
-    if marked.is_some() {
-        return marked;
+    if let Some(text) = marked {
+        return Some(text.into());
     }
     ['=', ':', ' '].into_iter().find_map(|sign| {
         let (key, text) = value.split_once(sign)?;
         let key = key.to_lowercase();
         let listed = |keys: &[String]| keys.iter().any(|name| is_named(name, &key));
-        match listed(&keyed.keys) {
-            true => Some(text),
-            false => text.strip_prefix(keyed.mark.as_str()).filter(|_| listed(&keyed.marked)),
+        if listed(&keyed.keys) {
+            return Some(text.into());
         }
+        let marked = text.strip_prefix(keyed.mark.as_str()).filter(|_| listed(&keyed.marked));
+        let verb = || listed(&keyed.verbs).then(|| format!("{program} {text}").into());
+        marked.map(Cow::Borrowed).or_else(verb)
     })
 }
 
