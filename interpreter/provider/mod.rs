@@ -25,7 +25,7 @@ use lembas_core::event::Failure;
 
 /// Returns a failure of this side of the wire.
 fn failed(kind: &str, retry: &str, message: String) -> Box<Failure> {
-    Box::new(Failure { kind: kind.into(), retry: retry.into(), message, ..Failure::default() })
+    Box::new(Failure::new(kind, retry, message))
 }
 
 /// Returns a failure whose sentence names the connection and the model, and holds no secret.

@@ -1,5 +1,6 @@
 //! `lembas embed`: the vectors of texts in every dialect that has them, and what goes wrong on the way.
 
+use crate::faults::{after, fast, own};
 use crate::process::{LIMIT, Ran};
 use crate::support::{Home, LEMBAS, write};
 use lembas_scripted_server::{Cut, Dialect, Reply, Scenario, Server, Step, Verdict};
@@ -20,10 +21,7 @@ fn home(dialect: Dialect, replies: Vec<Reply>) -> (Server, Home, String) {
 
 fn at(dialect: Dialect, url: &str) -> (Home, String) {
     let home = Home::speaking(dialect, url, "key: sesame-open", "embedding: local/vectors\n");
-    let spec = home.spec(&[
-        ("loop.json", "/retry/base_ms", json!(1)),
-        ("loop.json", "/server/idle_ms", json!(1500)),
-    ]);
+    let spec = home.spec(&fast());
     (home, spec)
 }
 
@@ -67,40 +65,24 @@ fn many_lines_are_asked_for_in_several_requests() {
     }
 }
 
-/// An error as the dialect's server writes it.
-fn error(dialect: Dialect, status: u16) -> Reply {
-    let body = match dialect {
-        Dialect::Gemini => {
-            json!({"error": {"code": status, "message": "the engine stopped", "status": "X"}})
-        }
-        Dialect::Ollama => json!({ "error": "the engine stopped" }),
-        _ => json!({"error": {"message": "the engine stopped", "type": "x"}}),
-    };
-    Reply::body(status, body)
-}
-
 /// How a request with faults before it ends: with vectors, or in this sentence.
 type Then = Option<&'static str>;
 
 fn faults(dialect: Dialect) -> Vec<(&'static str, Vec<Reply>, Then)> {
-    let with = |header: &str, value: &str, reply: Reply| Reply {
-        headers: [(header.to_owned(), value.to_owned())].into(),
-        ..reply
-    };
     let cut = Reply::steps([Step::Cut(Cut::Reset)]);
     let half = Reply::steps([Step::Raw("{\"data\": [".into()), Step::Cut(Cut::Reset)]);
     let silent = Reply::steps([Step::Stall(60_000)]);
-    let error = |status| error(dialect, status);
+    let error = |status| own(dialect, status);
     let page = Reply::body(200, json!("<html><title>Sign in</title></html>"));
     let echoed = Reply::body(400, json!({"error": {"message": "the key sesame-open is not good"}}));
     vec![
-        ("reset before the head", vec![cut.clone()], None),
+        ("reset before the head", vec![cut], None),
         ("reset inside the answer", vec![half], None),
         ("silence", vec![silent], None),
-        ("429", vec![with("retry-after", "0", error(429))], None),
+        ("429", vec![after("retry-after", "0", error(429))], None),
         (
             "429 for hours",
-            vec![with("retry-after", "7200", error(429))],
+            vec![after("retry-after", "7200", error(429))],
             Some("status 429: the engine stopped"),
         ),
         ("500", vec![error(500)], None),

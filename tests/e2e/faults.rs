@@ -21,7 +21,7 @@ use Then::{Again, Fails};
 const WAITS: usize = 5;
 
 /// Waits that are as short as they can be, and a silence that only a server breaks that is meant to.
-fn fast() -> [(&'static str, &'static str, Value); 2] {
+pub(crate) fn fast() -> [(&'static str, &'static str, Value); 2] {
     [("loop.json", "/retry/base_ms", json!(1)), ("loop.json", "/server/idle_ms", json!(1500))]
 }
 
@@ -34,7 +34,7 @@ fn error(status: u16) -> Reply {
 }
 
 /// An error as the dialect's server writes it.
-fn own(dialect: Dialect, status: u16) -> Reply {
+pub(crate) fn own(dialect: Dialect, status: u16) -> Reply {
     let text = "the engine stopped";
     Reply::body(
         status,
@@ -55,7 +55,8 @@ fn stays(reply: Reply) -> Reply {
     Reply { repeat: true, ..reply }
 }
 
-fn after(header: &str, value: &str, reply: Reply) -> Reply {
+/// Returns a reply with a header besides.
+pub(crate) fn after(header: &str, value: &str, reply: Reply) -> Reply {
     Reply { headers: [(header.to_owned(), value.to_owned())].into(), ..reply }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::event::Failure;
 use crate::spec::{Dialect, Embeddings, Spec};
-use crate::stream::{Answer, refused};
+use crate::stream::{self, Answer};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -72,18 +72,14 @@ pub fn answered(
     answer: &Answer<'_>,
     texts: usize,
 ) -> Result<Vectors, Box<Failure>> {
-    let error = || Err(Box::new(refused(spec, dialect, answer)));
-    if !(200..300).contains(&answer.status) {
-        return error();
+    if let Some(failure) = stream::error_in(spec, dialect, answer) {
+        return Err(Box::new(failure));
     }
-    let json: Value = match serde_json::from_slice(answer.body) {
-        Ok(json) => json,
-        Err(_) => return Err(unreadable(answer.body)),
-    };
-    if dialect.reply.error.iter().any(|place| json.pointer(place).is_some_and(is_said)) {
-        return error();
+    match serde_json::from_slice(answer.body) {
+        Ok(json) => read(dialect, &json, texts)
+            .map_err(|why| Box::new(Failure::new("bad_response", "no", why))),
+        Err(_) => Err(Box::new(unreadable(answer.body))),
     }
-    read(dialect, &json, texts).map_err(|why| failure("bad_response", "no", why))
 }
 
 /// Reads the answer to a request with so many texts.
@@ -118,30 +114,12 @@ fn even(vectors: &[Vec<f32>]) -> Result<(), String> {
 }
 
 /// Returns the failure of an answer that is no JSON; only one that was cut is asked for again.
-fn unreadable(body: &[u8]) -> Box<Failure> {
+fn unreadable(body: &[u8]) -> Failure {
     let body = body.trim_ascii();
     match body.first() {
-        None => failure("empty", "once", "the server sent nothing".into()),
-        Some(b'{' | b'[') => failure("cut", "once", "the answer is no whole JSON".into()),
-        Some(_) => {
-            let start: String = String::from_utf8_lossy(body).chars().take(200).collect();
-            failure("bad_response", "no", format!("the server sent no vectors but: {start}"))
-        }
-    }
-}
-
-fn failure(kind: &str, retry: &str, message: String) -> Box<Failure> {
-    Box::new(Failure { kind: kind.into(), retry: retry.into(), message, ..Failure::default() })
-}
-
-/// Whether an error at its place is one: some servers put an empty one into every answer.
-fn is_said(error: &Value) -> bool {
-    match error {
-        Value::Null | Value::Bool(false) => false,
-        Value::String(text) => !text.is_empty(),
-        Value::Array(list) => !list.is_empty(),
-        Value::Object(fields) => !fields.is_empty(),
-        Value::Bool(true) | Value::Number(_) => true,
+        None => Failure::new("empty", "once", "the server sent nothing"),
+        Some(b'{' | b'[') => Failure::new("cut", "once", "the answer is no whole JSON"),
+        Some(_) => Failure::new("bad_response", "no", stream::sent_instead("vectors", body)),
     }
 }
 

@@ -141,3 +141,15 @@ pub struct Failure {
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub message: String,
 }
+
+impl Failure {
+    /// Returns a failure of this kind, to be tried again as `retry` says; `message` may be empty.
+    pub fn new(kind: &str, retry: &str, message: impl Into<String>) -> Failure {
+        Failure {
+            kind: kind.into(),
+            retry: retry.into(),
+            message: message.into(),
+            ..Failure::default()
+        }
+    }
+}

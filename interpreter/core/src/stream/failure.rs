@@ -178,9 +178,7 @@ pub(super) fn judge(
             _ => {}
         }
     }
-    let unknown =
-        || Failure { kind: "bad_response".into(), retry: "no".into(), ..Failure::default() };
-    let mut failure = failure.unwrap_or_else(unknown);
+    let mut failure = failure.unwrap_or_else(|| Failure::new("bad_response", "no", ""));
     failure.retry = retry.unwrap_or(failure.retry);
     failure.after_ms = waits.after_ms.filter(|_| failure.retry == "wait");
     failure.resets_at_ms = waits.resets_at_ms;

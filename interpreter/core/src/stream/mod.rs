@@ -1,6 +1,7 @@
 //! Turns the bytes of a provider's reply into events: frames, the dialect's reader, the draft of the reply, and what a failure
 //! means. It does no IO and has no clock; the caller hands in what came and says how it ended.
 
+mod answer;
 mod assembly;
 mod calls;
 mod carried;
@@ -18,6 +19,8 @@ mod sse;
 mod text_calls;
 mod wait;
 
+pub(crate) use answer::sent_instead;
+pub use answer::{Answer, error_in};
 pub use assembly::{Assembled, Assembly};
 pub use calls::{CallPiece, Calls, Finished};
 pub use text_calls::written_as;
@@ -77,31 +80,6 @@ impl Default for Context {
             call_prefix: "call_".into(),
         }
     }
-}
-
-/// An answer that is no stream, as a whole.
-#[derive(Debug, Clone, Copy)]
-pub struct Answer<'a> {
-    /// The HTTP status.
-    pub status: u16,
-    /// The headers by lower-case name, an object.
-    pub headers: &'a Value,
-    /// The body.
-    pub body: &'a [u8],
-}
-
-/// Says what the error in an answer means and whether to ask again. One that came with a good status counts as what its own
-/// code says, or else as the server's.
-pub fn refused(spec: &Spec, dialect: &Dialect, answer: &Answer<'_>) -> Failure {
-    let limits = spec.limits.stream;
-    let (json, words) = failure::body(answer.body, &dialect.reply);
-    let status = match answer.status {
-        200..300 => words.status().unwrap_or(500),
-        status => status,
-    };
-    let (dialect, headers) = (dialect.id.as_str(), answer.headers);
-    let around = Around { dialect, status, headers, roomy: false, limits };
-    failure::judge(&spec.quirks, around, answer.body.trim_ascii().is_empty(), json, words)
 }
 
 /// How the bytes of a reply ended.
@@ -363,13 +341,7 @@ impl State<'_> {
     }
 
     fn fail(&mut self, kind: &str, retry: &str, message: &str) {
-        let failure = || Failure {
-            kind: kind.into(),
-            retry: retry.into(),
-            message: message.into(),
-            ..Failure::default()
-        };
-        self.failed.get_or_insert_with(failure);
+        self.failed.get_or_insert_with(|| Failure::new(kind, retry, message));
     }
 
     fn not_ended(&mut self, ending: &Ending, stray: &[u8]) {
@@ -382,8 +354,7 @@ impl State<'_> {
         } else if stray.is_empty() {
             self.fail("empty", "once", "the server sent nothing");
         } else {
-            let start: String = String::from_utf8_lossy(stray).chars().take(200).collect();
-            self.fail("bad_response", "no", &format!("the server sent no stream but: {start}"));
+            self.fail("bad_response", "no", &sent_instead("stream", stray));
         }
     }
 
