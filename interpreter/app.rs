@@ -5,7 +5,7 @@ mod model;
 mod offers;
 mod setting;
 
-pub(crate) use embed::{Chosen as Embedding, embedder};
+pub(crate) use embed::embedder;
 pub(crate) use offers::{ask, ask_with, reach};
 pub(crate) use setting::Setting;
 
@@ -35,6 +35,7 @@ use std::{
     path::{Path, PathBuf},
     sync::Arc,
 };
+use tokio::runtime::Runtime;
 use tokio_util::sync::CancellationToken;
 
 /// What a front end asks for.
@@ -75,6 +76,17 @@ struct Chosen<'s> {
     tools: bool,
     /// The family its prompt is chosen by, where the configuration names one.
     family: Option<String>,
+}
+
+/// Returns what runs the work of a verb, on this thread.
+///
+/// # Errors
+/// The system refused it what it needs.
+pub(crate) fn runtime() -> Result<Runtime, Stop> {
+    let built = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    built.map_err(|error| {
+        Stop::internal(format!("The program could not start its runtime: {error}."))
+    })
 }
 
 /// Returns the packed spec, or the one in `dir`, fully checked.

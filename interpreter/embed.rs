@@ -1,13 +1,14 @@
 //! `lembas embed`: texts to vectors, for scripts. It prints what the model's server answers and keeps nothing.
 
 use crate::{
-    app::{self, Embedding, Setting, embedder},
+    app::{self, Setting, embedder},
+    piped,
     stop::{self, Stop},
 };
 use lembas_core::embed::Vectors;
 use serde::Serialize;
 use std::{
-    io::{self, IsTerminal, Read, Write},
+    io::{self, IsTerminal, Write},
     path::PathBuf,
     sync::Arc,
 };
@@ -44,16 +45,14 @@ pub(crate) fn embed(args: EmbedArgs) -> Result<u8, Stop> {
     let texts = texts(args.text).map_err(Stop::usage)?;
     let spec = Arc::new(app::spec(args.harness.as_deref())?);
     let setting = Setting::open(&spec, None)?;
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let runtime = runtime.map_err(|error| Stop::internal(error.to_string()))?;
-    let (reference, vectors) = runtime.block_on(async {
-        let Embedding { reference, embedder } = embedder(&setting, args.model.as_deref()).await?;
+    let (reference, vectors) = app::runtime()?.block_on(async {
+        let embedder = embedder(&setting, args.model.as_deref()).await?;
         let mut tell = |text: &str| drop(writeln!(io::stderr(), "lembas: {text}"));
         let vectors = embedder
             .vectors(&texts, &mut tell)
             .await
             .map_err(|failure| Stop { code: stop::PROVIDER, ..Stop::usage(failure.message) })?;
-        Ok::<_, Stop>((reference, vectors))
+        Ok::<_, Stop>((embedder.reference(), vectors))
     })?;
     print(&reference, &vectors, args.json)?;
     Ok(0)
@@ -64,13 +63,7 @@ fn texts(given: Vec<String>) -> Result<Vec<String>, String> {
     let texts = match given.is_empty() {
         false => given,
         true if io::stdin().is_terminal() => Vec::new(),
-        true => {
-            let mut text = String::new();
-            io::stdin()
-                .read_to_string(&mut text)
-                .map_err(|error| format!("Standard input cannot be read as text: {error}."))?;
-            text.lines().map(String::from).collect()
-        }
+        true => piped::text()?.lines().map(String::from).collect(),
     };
     if texts.is_empty() {
         return Err("There is no text. Write it after `lembas embed`, or pipe lines in.".into());

@@ -11,6 +11,7 @@ mod examine;
 mod models;
 mod outputs;
 mod permission;
+mod piped;
 mod project;
 mod provider;
 mod regular;

@@ -92,8 +92,7 @@ pub(crate) fn models(args: ModelsArgs) -> Result<u8, Stop> {
             broken.map(|(name, why)| format!("The connection {name} cannot be used: {why}"));
         listing.problems.extend(broken);
     }
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let runtime = runtime.map_err(|error| Stop::internal(error.to_string()))?;
+    let runtime = app::runtime()?;
     for connection in wanted {
         let offer = runtime.block_on(offer(&setting, connection, args.refresh));
         let offer = offer.map_err(|why| listing.problems.push(why)).ok();

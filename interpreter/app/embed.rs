@@ -1,6 +1,9 @@
 //! The model that makes vectors, by the command line and the configuration. It asks nothing of its server.
 
-use super::{Setting, model::target_at};
+use super::{
+    Setting,
+    model::{spoken, target_at},
+};
 use crate::{
     config::{
         connections::Connection,
@@ -13,14 +16,6 @@ use crate::{
 };
 use lembas_core::embed;
 
-/// The model that makes vectors.
-pub(crate) struct Chosen<'s> {
-    /// Its reference.
-    pub(crate) reference: String,
-    /// What asks it.
-    pub(crate) embedder: Embedder<'s>,
-}
-
 /// Returns the model that makes vectors; `wanted` stands over the configured one.
 ///
 /// # Errors
@@ -28,7 +23,7 @@ pub(crate) struct Chosen<'s> {
 pub(crate) async fn embedder<'s>(
     setting: &Setting<'s>,
     wanted: Option<&str>,
-) -> Result<Chosen<'s>, Stop> {
+) -> Result<Embedder<'s>, Stop> {
     let loaded = &setting.loaded;
     let offered = |connection: &Connection| {
         let offer = Offered::new(&setting.paths).of(connection).ok().flatten();
@@ -37,24 +32,20 @@ pub(crate) async fn embedder<'s>(
     };
     let wanted = wanted.or(loaded.config.embedding.as_deref());
     let choice = embedding(wanted, &loaded.connections, offered).map_err(Stop::usage)?;
-    let reference = choice.reference();
     let Choice { connection, model } = choice;
-    let dialect = setting.spec.dialect(&connection.dialect).ok_or_else(|| {
-        Stop::usage(format!("This program speaks no dialect {:?}.", connection.dialect))
-    })?;
+    let dialect = spoken(setting.spec, connection)?.file;
     let path = embed::path(dialect, &model.id).map_err(|why| {
         Stop::usage(format!("The connection {} cannot be asked: {why}.", connection.name))
     })?;
     let key = key(connection).await.map_err(Stop::usage)?;
     let secrets = connection.secrets(key.as_ref());
     let target = target_at(connection, &path, dialect, key, &setting.spec.limits);
-    let embedder = Embedder {
+    Ok(Embedder {
         spec: setting.spec,
         dialect,
         connection: connection.name.clone(),
         model: model.id,
         live: Live::new(target).map_err(Stop::usage)?,
         secrets,
-    };
-    Ok(Chosen { reference, embedder })
+    })
 }

@@ -19,7 +19,7 @@ use lembas_core::{
     dialect::Spoken,
     discover::{self, Window},
     prompt, repair,
-    spec::{Dialect, Fix, Limits},
+    spec::{Dialect, Fix, Limits, Spec},
     stream::Context,
 };
 use std::{sync::Arc, time::Duration};
@@ -34,9 +34,7 @@ impl<'s> Session<'s> {
         let choice = resolve(wanted, &self.setting.loaded.connections).map_err(Stop::usage)?;
         let reference = choice.reference();
         let Choice { connection, model } = choice;
-        let dialect = Spoken::named(self.spec, &connection.dialect).ok_or_else(|| {
-            Stop::usage(format!("This program speaks no dialect {:?}.", connection.dialect))
-        })?;
+        let dialect = spoken(self.spec, connection)?;
         let known = Known::of(&self.setting.paths, connection, &reference, &mut self.warnings);
         let Known { learned, lesson: Lesson { context: taught, repairs }, offer } = known;
         let found = offer.as_ref().and_then(|offer| offer.model(&model.id));
@@ -105,6 +103,13 @@ impl<'s> Session<'s> {
         });
         found
     }
+}
+
+/// Returns the dialect a connection's server speaks.
+pub(super) fn spoken<'s>(spec: &'s Spec, connection: &Connection) -> Result<Spoken<'s>, Stop> {
+    Spoken::named(spec, &connection.dialect).ok_or_else(|| {
+        Stop::usage(format!("This program speaks no dialect {:?}.", connection.dialect))
+    })
 }
 
 /// Says that a model does not take an effort, and what is asked for in its place.

@@ -69,8 +69,7 @@ pub(crate) fn connect(args: ConnectArgs) -> Result<u8, Stop> {
     };
     let url = with_scheme(&url);
     check_url(&url).map_err(|why| Stop::usage(format!("That address {why}.")))?;
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let runtime = runtime.map_err(|error| Stop::internal(error.to_string()))?;
+    let runtime = app::runtime()?;
     let connecting = Connecting { spec: &spec, setting: &setting, args: &args, url: &url };
     let (form, found) = runtime.block_on(connecting.look(&terminal))?;
     let name = connecting.name(&found, &terminal)?;

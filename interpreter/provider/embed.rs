@@ -27,6 +27,11 @@ pub(crate) struct Embedder<'s> {
 }
 
 impl Embedder<'_> {
+    /// Returns the model's reference, `<connection>/<model>`.
+    pub(crate) fn reference(&self) -> String {
+        format!("{}/{}", self.connection, self.model)
+    }
+
     /// Returns the vectors of texts, in their order, asked for in as many requests as the dialect needs; `tell` is told of
     /// each request that is made again.
     ///

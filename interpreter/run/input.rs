@@ -1,8 +1,9 @@
 //! What a run is asked: the words of the command line and what is piped in. It never waits for a person.
 
+use crate::piped;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::{
-    io::{self, IsTerminal, Read},
+    io::{self, IsTerminal},
     os::{fd::AsFd, unix::fs::FileTypeExt},
     time::Duration,
 };
@@ -15,7 +16,8 @@ pub(super) fn prompt(words: &[String], wait: Duration) -> Result<String, String>
     let asked = words.iter().any(|word| word == "-");
     let words: Vec<&str> = words.iter().map(String::as_str).filter(|word| *word != "-").collect();
     let words = words.join(" ");
-    let piped = if asked || has_input(words.is_empty(), wait) { read()? } else { String::new() };
+    let piped =
+        if asked || has_input(words.is_empty(), wait) { piped::text()? } else { String::new() };
     let parts: Vec<&str> = [words.as_str(), piped.trim_end()]
         .into_iter()
         .filter(|part| !part.trim().is_empty())
@@ -24,14 +26,6 @@ pub(super) fn prompt(words: &[String], wait: Duration) -> Result<String, String>
         return Err("There is no prompt. Write it after `lembas run`, or pipe it in.".into());
     }
     Ok(parts.join("\n\n"))
-}
-
-fn read() -> Result<String, String> {
-    let mut text = String::new();
-    io::stdin()
-        .read_to_string(&mut text)
-        .map_err(|error| format!("Standard input cannot be read as text: {error}."))?;
-    Ok(text)
 }
 
 /// Whether standard input is worth reading. Where a prompt is given already, a pipe that stays silent for `wait`

@@ -72,10 +72,7 @@ pub(crate) fn run(args: RunArgs) -> Result<u8, Stop> {
         let printer = TextPrinter::new();
         bus.subscribe(Box::new(move |event| printer.see(event)));
     }
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let runtime = runtime.map_err(|error| {
-        Stop::internal(format!("The program could not start its runtime: {error}."))
-    })?;
+    let runtime = app::runtime()?;
     let code = runtime.block_on(answer(&mut session, &bus, &prompt));
     // File work that was given up must not keep the program from ending.
     runtime.shutdown_background();
