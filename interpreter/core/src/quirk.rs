@@ -43,28 +43,31 @@ pub fn shown_by(rules: &[Rule], server: &str, template: &str) -> Vec<String> {
     hits(rules, "template", &facts).map(|(rule, _)| rule.id.clone()).collect()
 }
 
-/// Returns what the named groups of the patterns in `when` match in `record`. Parts that do not hold read nothing.
-pub fn groups(when: &When, record: &dyn Record) -> Groups {
+/// Returns what the named groups of the patterns in `when` match in `record`. Parts that do not hold read nothing. What is
+/// matched in the record's `text` is given as it stands in `written`, the same text byte for byte but in its own case.
+pub fn groups(when: &When, record: &dyn Record, written: &str) -> Groups {
     let mut groups = Groups::new();
-    collect(when, record, &mut groups);
+    collect(when, record, written, &mut groups);
     groups
 }
 
-fn collect(when: &When, record: &dyn Record, groups: &mut Groups) {
+fn collect(when: &When, record: &dyn Record, written: &str, groups: &mut Groups) {
     match when {
         When::All(list) | When::Any(list) => {
             list.iter()
                 .filter(|each| each.holds(record))
-                .for_each(|each| collect(each, record, groups));
+                .for_each(|each| collect(each, record, written, groups));
         }
         When::Fact { name, pointer, test: Test::Matches(pattern) } => {
             let (Some(text), Some(regex)) = (text(record, name, pointer), pattern.regex()) else {
                 return;
             };
             let Some(found) = regex.captures(&text) else { return };
-            for name in regex.capture_names().flatten() {
-                if let Some(part) = found.name(name) {
-                    groups.entry(name.into()).or_insert_with(|| part.as_str().into());
+            let own = |range| written.get(range).filter(|_| name == "text");
+            for group in regex.capture_names().flatten() {
+                if let Some(part) = found.name(group) {
+                    let value = own(part.range()).unwrap_or(part.as_str());
+                    groups.entry(group.into()).or_insert_with(|| value.into());
                 }
             }
         }
@@ -80,9 +83,9 @@ fn text<'r>(record: &'r dyn Record, name: &str, pointer: &str) -> Option<Cow<'r,
 }
 
 /// Returns the failure a rule that holds for `record` describes, or nothing when what its patterns read leaves no room to lower
-/// the output, so that another rule must say what is wrong.
-pub fn failure(rule: &Rule, fail: Fail, record: &dyn Record) -> Option<Failure> {
-    let groups = groups(&rule.when, record);
+/// the output, so that another rule must say what is wrong. `written` is as for `groups`.
+pub fn failure(rule: &Rule, fail: Fail, record: &dyn Record, written: &str) -> Option<Failure> {
+    let groups = groups(&rule.when, record, written);
     let number = |name: &str| {
         groups.get(name).and_then(|text| text.replace([',', '_'], "").parse::<u64>().ok())
     };

@@ -229,19 +229,21 @@ pub(super) fn clean<'n>(name: &'n str, offered: &[String]) -> &'n str {
     if offered.iter().any(|tool| tool == bare) { bare } else { name }
 }
 
-/// Reads arguments as a JSON object: nothing and an empty list are `{}`, text that holds an object is opened once, raw control characters are borne.
+/// Reads arguments as a JSON object: nothing, null and an empty list are `{}`, text that holds one of them is opened once, raw
+/// control characters are borne.
 pub(super) fn read(text: &str) -> Result<Map<String, Value>, Broken> {
-    let text = text.trim();
-    if text.is_empty() || text == "null" {
+    if text.trim().is_empty() {
         return Ok(Map::new());
     }
-    match parse(text)? {
+    let value = match parse(text.trim())? {
+        Value::String(inner) if inner.trim().is_empty() => Value::Null,
+        Value::String(inner) => parse(inner.trim()).map_err(|_| Broken::NotObject)?,
+        value => value,
+    };
+    match value {
         Value::Object(arguments) => Ok(arguments),
+        Value::Null => Ok(Map::new()),
         Value::Array(list) if list.is_empty() => Ok(Map::new()),
-        Value::String(inner) => match parse(inner.trim()) {
-            Ok(Value::Object(arguments)) => Ok(arguments),
-            _ => Err(Broken::NotObject),
-        },
         _ => Err(Broken::NotObject),
     }
 }

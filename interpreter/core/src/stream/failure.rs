@@ -152,15 +152,13 @@ pub(super) fn judge(
     body: Value,
     words: Words,
 ) -> Failure {
-    let text = words.texts.join(" ").to_lowercase();
+    let written = words.texts.iter().flat_map(|text| text.split_whitespace());
+    let written = short(&written.collect::<Vec<_>>().join(" "), around.limits.quirk_chars);
     let facts = StatusFacts {
         dialect: around.dialect.into(),
         status: around.status.into(),
-        text: short(
-            &text.split_whitespace().collect::<Vec<_>>().join(" "),
-            around.limits.quirk_chars,
-        )
-        .into(),
+        // Names are read in their own case at the same bytes, so only ASCII may change.
+        text: written.to_ascii_lowercase().into(),
         r#type: words.kind.unwrap_or_default().to_lowercase().into(),
         code: words.code.unwrap_or_default().to_lowercase().into(),
         param: words.param.unwrap_or_default().into(),
@@ -172,9 +170,11 @@ pub(super) fn judge(
     let (mut failure, mut retry, mut waits) = (None, None, wait::Wait::default());
     for (rule, action) in quirk::hits(rules, "status", &facts) {
         match action {
-            Action::Fail(fail) if failure.is_none() => failure = quirk::failure(rule, fail, &facts),
+            Action::Fail(fail) if failure.is_none() => {
+                failure = quirk::failure(rule, fail, &facts, &written)
+            }
             Action::Retry(word) => retry = retry.or(Some(word)),
-            Action::Wait(unit) => waits.read(&unit, &quirk::groups(&rule.when, &facts)),
+            Action::Wait(unit) => waits.read(&unit, &quirk::groups(&rule.when, &facts, "")),
             _ => {}
         }
     }

@@ -410,7 +410,7 @@ impl State<'_> {
         for (rule, action) in quirk::hits(self.rules, "finish", &facts) {
             match action {
                 Action::Fail(fail) if self.failed.is_none() => {
-                    self.failed = quirk::failure(rule, fail, &facts)
+                    self.failed = quirk::failure(rule, fail, &facts, "")
                 }
                 Action::AsNotice(about) => notices.push(about),
                 Action::ActAsFinish(word) => instead = finish(&word),
