@@ -108,8 +108,15 @@ impl Repairs {
                 Some(format!("{}, {to}", param?))
             }
             Fix::LowerOutput => {
-                self.max_output = Some(failure.limit?);
-                failure.limit.map(|limit| limit.to_string())
+                let limit = failure.limit?;
+                let lowered = match self.max_output {
+                    Some(held) if held < limit => return None,
+                    // Some servers name the first number they refuse.
+                    Some(held) if held == limit => limit.saturating_sub(1),
+                    _ => limit,
+                };
+                self.max_output = Some(lowered);
+                Some(lowered.to_string())
             }
             Fix::ShrinkImages => {
                 self.image_bytes = Some(failure.limit?);

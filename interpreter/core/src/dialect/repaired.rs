@@ -177,11 +177,11 @@ fn merge_roles(all: Vec<Message>, _: &RepairLimits) -> Vec<Message> {
     out
 }
 
-/// Lets the person say something where they have said nothing, or where the model spoke last.
+/// Lets the person say something where the model spoke first or last.
 fn add_user(mut all: Vec<Message>, limits: &RepairLimits) -> Vec<Message> {
     let said = Message::text(Role::User, limits.no_user.clone());
-    if all.iter().all(|message| message.role != Role::User) {
-        let behind = all.iter().take_while(|message| message.role == Role::System).count();
+    let behind = all.iter().take_while(|message| message.role == Role::System).count();
+    if all.get(behind).is_none_or(|first| first.role != Role::User) {
         all.insert(behind, said);
     } else if all.last().is_some_and(|last| last.role == Role::Assistant) {
         all.push(said);
