@@ -216,17 +216,16 @@ impl<'t> Calls<'t> {
     }
 }
 
-/// Takes channel marks, a prefix (`functions.`, `default_api:`) and a number behind off a name when that leaves an offered tool.
-pub(super) fn clean<'n>(name: &'n str, offered: &[String]) -> &'n str {
-    if offered.iter().any(|tool| tool == name) {
-        return name;
-    }
+/// Takes channel marks, a prefix (`functions.`, `default_api:`) and a number behind off a name when that leaves an offered
+/// tool, in whatever case it is written.
+pub(super) fn clean<'n>(name: &'n str, offered: &'n [String]) -> &'n str {
+    let known = |name: &str| {
+        let same = offered.iter().find(|tool| *tool == name);
+        same.or_else(|| offered.iter().find(|tool| tool.eq_ignore_ascii_case(name)))
+    };
     let bare = name.split("<|").next().unwrap_or(name).trim();
-    let bare = bare
-        .rsplit(['.', ':'])
-        .find(|part| offered.iter().any(|tool| tool == part))
-        .unwrap_or(bare);
-    if offered.iter().any(|tool| tool == bare) { bare } else { name }
+    let tool = known(name).or_else(|| known(bare));
+    tool.or_else(|| bare.rsplit(['.', ':']).find_map(known)).map_or(name, String::as_str)
 }
 
 /// Reads arguments as a JSON object: nothing, null and an empty list are `{}`, text that holds one of them is opened once, raw

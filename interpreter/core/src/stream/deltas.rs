@@ -88,7 +88,8 @@ impl<'s> Deltas<'s> {
         if let Some(word) = found.text(self.finish).filter(|word| !word.is_empty()) {
             draft.finish = Some(word.into_owned());
         }
-        if found.first(self.done).is_some_and(|raw| raw == "true") {
+        let done = found.first(self.done).is_some_and(|raw| raw == "true");
+        if done {
             draft.finish.get_or_insert_with(|| DONE.into());
         }
         if let Some(raw) = found.first(self.usage) {
@@ -99,7 +100,11 @@ impl<'s> Deltas<'s> {
         if let Some(event) = found.first(self.progress).and_then(|raw| self.steps.read(raw)) {
             out.push(event);
         }
-        Ok(if found.nothing() { Taken::Nothing } else { Taken::Known })
+        Ok(match found.nothing() {
+            _ if done => Taken::End,
+            true => Taken::Nothing,
+            false => Taken::Known,
+        })
     }
 
     /// Hands on what the provider wants back; the reply has ended.
@@ -115,10 +120,14 @@ impl<'s> Deltas<'s> {
         draft: &mut Draft<'_>,
         out: &mut Vec<Event>,
     ) -> Result<(), NotJson> {
-        if let Some(list) = found.first(self.calls).filter(|raw| raw.starts_with('[')) {
-            for raw in elements(list)? {
-                self.piece.read(raw, None, draft, out)?;
+        match found.first(self.calls) {
+            Some(list) if list.starts_with('[') => {
+                for raw in elements(list)? {
+                    self.piece.read(raw, None, draft, out)?;
+                }
             }
+            Some(one) if one.starts_with('{') => self.piece.read(one, None, draft, out)?,
+            _ => {}
         }
         match found.first(self.call) {
             Some(raw) => self.piece.read(raw, None, draft, out),

@@ -281,7 +281,7 @@ impl State<'_> {
             for each in elements(text) {
                 match each {
                     Ok(each) => self.json(each.get(), frame, out),
-                    Err(_) => self.unreadable(frame),
+                    Err(_) => self.unreadable(text, frame, out),
                 }
             }
         } else {
@@ -297,21 +297,22 @@ impl State<'_> {
             Ok(Taken::Known) => {}
             Ok(Taken::End) => self.done = true,
             Ok(taken) => self.odd(json, frame.event, taken == Taken::Error, out),
-            Err(_) => self.unreadable(frame),
+            Err(_) => self.unreadable(json, frame, out),
         }
     }
 
-    /// A frame that is not JSON ends the reply, for a lost piece may be a piece of a call. Half a last frame is a cut, and
-    /// behind the finish reason nothing is lost but the token counts.
-    fn unreadable(&mut self, frame: Frame<'_>) {
+    /// A frame that is not JSON ends the reply, for a lost piece may be a piece of a call; one whose event says that it is an
+    /// error holds its words. Half a last frame is a cut, and behind the finish reason nothing is lost but the token counts.
+    fn unreadable(&mut self, text: &str, frame: Frame<'_>, out: &mut Vec<Event>) {
         if !frame.unfinished && self.draft.finish.is_none() {
+            self.odd(text, frame.event, false, out);
             self.fail("bad_frame", "once", "a frame of the stream is not JSON");
         }
     }
 
     /// Asks the quirks about a frame that carries an error or nothing the dialect knows.
     fn odd(&mut self, json: &str, event: &[u8], error: bool, out: &mut Vec<Event>) {
-        let body: Value = serde_json::from_str(json).unwrap_or_default();
+        let body = serde_json::from_str(json).unwrap_or_else(|_| Value::from(json));
         let facts = FrameFacts {
             dialect: self.dialect.id.as_str().into(),
             event: String::from_utf8_lossy(event).into(),
@@ -327,7 +328,7 @@ impl State<'_> {
         }
         if error || status.is_some() {
             let words = Words::of(&facts.body, &self.dialect.reply);
-            let status = status.or(words.status()).unwrap_or(500);
+            let status = words.status().or(status).unwrap_or(500);
             self.failed = Some(self.judge(status, false, facts.body, words));
         }
     }
