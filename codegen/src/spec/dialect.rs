@@ -243,6 +243,8 @@ pub struct ReplyPlaces {
     pub finish: Vec<String>,
     /// A value that is true when the reply is over; it counts as the reason `done` where there is no other.
     pub done: Vec<String>,
+    /// A value that stands in a frame that is a whole reply.
+    pub whole: Vec<String>,
     /// A value that says that a filter took the prompt; it counts as the reason `blocked`.
     pub blocked: Vec<String>,
     /// The list of parts of a frame; then the places of text, reasoning, calls and images are those in a part.
@@ -386,6 +388,9 @@ pub struct PartKeys {
     pub text: String,
     /// Reasoning, or a list of parts.
     pub reasoning: String,
+    /// A summary of reasoning, in a list of such.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub summary: Option<String>,
 }
 
 /// Where the pieces of a call sit in one entry.
@@ -419,7 +424,10 @@ pub struct UsagePlaces {
     /// Reply tokens that were reasoning.
     #[serde(default)]
     pub reasoning: Vec<String>,
-    /// Whether the count of the reply leaves the reasoning out.
+    /// Prompt and reply together.
+    #[serde(default)]
+    pub total: Vec<String>,
+    /// Whether the count of the reply leaves the reasoning out; a total that adds it shows so, too.
     #[serde(default)]
     pub reasoning_apart: bool,
     /// Whether the count of the prompt leaves out what came from a cache or went into one.

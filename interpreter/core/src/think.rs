@@ -1,6 +1,7 @@
 //! Splits reasoning written between inline tags from the answer, piece by piece. It keeps at most one tag's length of text.
 
 use crate::prose::Prose;
+use memchr::memchr2;
 
 /// A piece of a reply, told apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,7 +38,7 @@ enum Tag {
 }
 
 impl<'t> Splitter<'t> {
-    /// Returns a splitter for `tags` (names without brackets); `opens_inside` when the prompt already opened one.
+    /// Returns a splitter for `tags` (names without angle brackets, in any case, or in square ones, as written); `opens_inside` when the prompt already opened one.
     pub fn new(tags: &'t [String], opens_inside: bool) -> Splitter<'t> {
         let depth = usize::from(opens_inside && !tags.is_empty());
         let (held, prose) = (String::new(), Prose::new());
@@ -70,7 +71,8 @@ impl<'t> Splitter<'t> {
 
     fn scan(&mut self, all: &str, last: bool, out: &mut dyn FnMut(Piece<'_>)) {
         let (mut from, mut at) = (0, 0);
-        while let Some(found) = all.get(at..).and_then(|rest| rest.find('<')) {
+        while let Some(found) = all.get(at..).and_then(|rest| memchr2(b'<', b'[', rest.as_bytes()))
+        {
             self.prose.see(all.get(at..at + found).unwrap_or_default());
             at += found;
             match self.tag(all.get(at..).unwrap_or_default()) {
@@ -92,7 +94,7 @@ impl<'t> Splitter<'t> {
                     from = at;
                 }
                 Tag::Half | Tag::No => {
-                    self.prose.see("<");
+                    self.prose.see(all.get(at..at + 1).unwrap_or_default());
                     at += 1;
                 }
             }
@@ -118,7 +120,7 @@ impl<'t> Splitter<'t> {
         }
     }
 
-    /// Which tag `rest`, which begins with `<`, begins with, as far as it counts here.
+    /// Which tag `rest`, which begins with a bracket, begins with, as far as it counts here.
     fn tag(&self, rest: &str) -> Tag {
         let inside = self.depth > 0;
         if !inside && !self.prose.mark_counts() {
@@ -130,12 +132,12 @@ impl<'t> Splitter<'t> {
             if inside && self.name.is_some_and(|open| open != i) {
                 continue;
             }
-            match matching(rest, "<", name) {
+            match matching(rest, "", name) {
                 Some(Some(length)) => return Tag::Open(i, length),
                 Some(None) => half = true,
                 None => {}
             }
-            match matching(rest, "</", name).filter(|_| closes) {
+            match matching(rest, "/", name).filter(|_| closes) {
                 Some(Some(length)) => return Tag::Close(i, length),
                 Some(None) => half = true,
                 None => {}
@@ -154,17 +156,16 @@ impl<'t> Splitter<'t> {
     }
 }
 
-/// Whether `rest` begins with the tag (its length), could become it (nothing), or neither.
-fn matching(rest: &str, bracket: &str, name: &str) -> Option<Option<usize>> {
-    let length = bracket.len() + name.len() + 1;
-    let same = |at: usize, byte: u8| {
-        let want = bracket.bytes().chain(name.bytes()).chain([b'>']).nth(at);
-        want.is_some_and(|want| want.eq_ignore_ascii_case(&byte))
+/// Whether `rest` begins with the tag (its length), could become it (nothing), or neither. `slash` is that of a closing tag.
+fn matching(rest: &str, slash: &str, name: &str) -> Option<Option<usize>> {
+    let square = name.strip_prefix('[').and_then(|name| name.strip_suffix(']'));
+    let (open, inner, close) = square.map_or(("<", name, ">"), |inner| ("[", inner, "]"));
+    let length = open.len() + slash.len() + inner.len() + close.len();
+    let tag = [open, slash, inner, close].into_iter().flat_map(str::bytes);
+    let same = |(want, got): (u8, u8)| {
+        want == got || (square.is_none() && want.eq_ignore_ascii_case(&got))
     };
-    if !rest.bytes().take(length).enumerate().all(|(at, byte)| same(at, byte)) {
-        return None;
-    }
-    Some((rest.len() >= length).then_some(length))
+    tag.zip(rest.bytes()).all(same).then_some((rest.len() >= length).then_some(length))
 }
 
 #[cfg(test)]

@@ -37,6 +37,10 @@ struct Open {
     id: String,
     name: String,
     arguments: String,
+    /// Where the last piece of the arguments begins.
+    last: usize,
+    /// Whether some piece does not begin with the one before.
+    goes_on: bool,
     nesting: Nesting,
     carry: Option<Carry>,
 }
@@ -52,10 +56,28 @@ impl Open {
         }
         if whole && (piece.whole || self.has_none() || text == self.arguments.trim()) {
             self.arguments.clear();
-            self.nesting = Nesting::default();
+            (self.last, self.nesting) = (0, Nesting::default());
         }
-        self.nesting.feed(piece.arguments.as_bytes());
-        self.arguments.push_str(&piece.arguments);
+        self.add(&piece.arguments);
+    }
+
+    fn add(&mut self, piece: &str) {
+        if piece.is_empty() {
+            return;
+        }
+        let before = self.arguments.get(self.last..).unwrap_or_default();
+        self.goes_on |= !piece.starts_with(before);
+        self.last = self.arguments.len();
+        self.nesting.feed(piece.as_bytes());
+        self.arguments.push_str(piece);
+    }
+
+    /// Reads the arguments. Some servers send all of them so far in each piece.
+    fn read(&self) -> Result<Map<String, Value>, Broken> {
+        read(&self.arguments).or_else(|broken| {
+            let all = self.arguments.get(self.last..).filter(|_| self.last > 0 && !self.goes_on);
+            all.and_then(|all| read(all).ok()).ok_or(broken)
+        })
     }
 
     /// Whether the arguments so far are an empty object.
@@ -88,6 +110,11 @@ impl<'t> Calls<'t> {
     /// Returns how many calls have begun.
     pub fn len(&self) -> usize {
         self.open.len()
+    }
+
+    /// Returns how many calls have arguments that are no JSON.
+    pub fn broken(&self) -> usize {
+        self.open.iter().filter(|call| call.read() == Err(Broken::NotJson)).count()
     }
 
     /// Takes a piece. Returns which call it belongs to, from 0, and that call's name so far.
@@ -132,8 +159,7 @@ impl<'t> Calls<'t> {
     /// Adds to the arguments of a call that was begun, and returns its name.
     pub(super) fn extend(&mut self, at: usize, arguments: &str) -> &str {
         let Some(call) = self.open.get_mut(at) else { return "" };
-        call.nesting.feed(arguments.as_bytes());
-        call.arguments.push_str(arguments);
+        call.add(arguments);
         &call.name
     }
 
@@ -189,12 +215,7 @@ impl<'t> Calls<'t> {
         for (at, open) in self.open.into_iter().enumerate() {
             let name = clean(&open.name, self.offered);
             done.cleaned |= name != open.name;
-            let mut id = open.id;
-            if id.is_empty() || ids.contains(&id) {
-                id = format!("{}{at}", self.prefix);
-            }
-            ids.insert(id.clone());
-            let (arguments, broken) = match read(&open.arguments) {
+            let (arguments, broken) = match open.read() {
                 _ if cut && at == last && open.arguments.is_empty() => {
                     (Map::new(), Some(Broken::Cut))
                 }
@@ -202,6 +223,11 @@ impl<'t> Calls<'t> {
                 Err(Broken::NotJson) if cut => (Map::new(), Some(Broken::Cut)),
                 Err(broken) => (Map::new(), Some(broken)),
             };
+            let mut id = open.id;
+            if id.is_empty() || ids.contains(&id) {
+                id = format!("{}{at}", self.prefix);
+            }
+            ids.insert(id.clone());
             let raw = broken.is_some().then_some(open.arguments);
             done.calls.push(ToolCall {
                 id,

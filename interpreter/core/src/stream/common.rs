@@ -36,6 +36,7 @@ pub(super) struct UsageCounts<'s> {
     cached: Group,
     cache_write: Group,
     reasoning: Group,
+    total: Group,
 }
 
 /// Token counts as far as they came.
@@ -46,6 +47,7 @@ pub(super) struct Counts {
     cached: Option<u64>,
     cache_write: Option<u64>,
     reasoning: Option<u64>,
+    total: Option<u64>,
 }
 
 impl Counts {
@@ -57,7 +59,16 @@ impl Counts {
             cached: self.cached.or(earlier.cached),
             cache_write: self.cache_write.or(earlier.cache_write),
             reasoning: self.reasoning.or(earlier.reasoning),
+            total: self.total.or(earlier.total),
         }
+    }
+
+    /// Whether the reply's count leaves the reasoning out, as the sum or its size shows.
+    fn reasoning_is_apart(&self) -> bool {
+        let [input, output, reasoning] =
+            [self.input, self.output, self.reasoning].map(Option::unwrap_or_default);
+        let sum = input.saturating_add(output).saturating_add(reasoning);
+        reasoning > output || (reasoning > 0 && self.total == Some(sum))
     }
 }
 
@@ -101,6 +112,10 @@ impl PiecePlaces {
         out: &mut Vec<Event>,
     ) -> Result<(), NotJson> {
         let found = self.places.read(raw)?;
+        // Some servers put an empty piece into every frame.
+        if [self.id, self.name, self.arguments].iter().all(|part| found.is_blank(*part)) {
+            return Ok(());
+        }
         let arguments = found.first(self.arguments);
         let text = arguments.and_then(string);
         let whole = text.is_none() && arguments.is_some();
@@ -128,6 +143,7 @@ impl<'s> UsageCounts<'s> {
             cached: places.group(&counts.cached),
             cache_write: places.group(&counts.cache_write),
             reasoning: places.group(&counts.reasoning),
+            total: places.group(&counts.total),
             places,
         }
     }
@@ -146,20 +162,20 @@ impl<'s> UsageCounts<'s> {
             cached: found.count(self.cached),
             cache_write: found.count(self.cache_write),
             reasoning: found.count(self.reasoning),
+            total: found.count(self.total),
         })
     }
 
     /// Returns what counts amount to; nothing without one of the prompt or of the reply.
     pub(super) fn usage(&self, counts: Counts) -> Option<Usage> {
-        let Counts { input, output, cached, cache_write, reasoning } = counts;
+        let apart = self.reply.reasoning_apart || counts.reasoning_is_apart();
+        let Counts { input, output, cached, cache_write, reasoning, .. } = counts;
         let beside = |count: Option<u64>, apart| count.filter(|_| apart).unwrap_or_default();
         let cache = [cached, cache_write].map(|count| beside(count, self.reply.cache_apart));
         let said = |count: Option<u64>| count.filter(|&n| n > 0 || !self.reply.none_is_nothing);
         (input.is_some() || output.is_some()).then(|| Usage {
             input: cache.iter().fold(input.unwrap_or_default(), |sum, n| sum.saturating_add(*n)),
-            output: output
-                .unwrap_or_default()
-                .saturating_add(beside(reasoning, self.reply.reasoning_apart)),
+            output: output.unwrap_or_default().saturating_add(beside(reasoning, apart)),
             cached: said(cached),
             cache_write: said(cache_write),
             reasoning: said(reasoning),

@@ -8,26 +8,32 @@ use super::draft::Draft;
 use super::json::{NotJson, elements, string};
 use super::places::{Found, Group, Places};
 use crate::event::Event;
-use crate::spec::{Dialect, PartKeys};
+use crate::spec::{Dialect, PartKeys, ReplyPlaces};
 use serde_json::Value;
+use std::{borrow::Cow, collections::BTreeMap};
 
 /// The reason of a reply that is said to be done without one.
 const DONE: &str = "done";
+
+/// Our word for a server's that gives no reason yet.
+const NONE: &str = "none";
 
 /// The reader of one reply's frames.
 #[derive(Debug)]
 pub(super) struct Deltas<'s> {
     frame: Places,
-    text: Group,
-    refusal: Group,
-    reasoning: Group,
-    calls: Group,
-    call: Group,
+    text: Part,
+    refusal: Part,
+    reasoning: Part,
+    calls: Part,
+    call: Part,
     finish: Group,
     done: Group,
     usage: Group,
     progress: Group,
     error: Group,
+    whole: Group,
+    words: &'s BTreeMap<String, String>,
     carried: Carried<'s>,
     part: &'s PartKeys,
     piece: PiecePlaces,
@@ -35,21 +41,46 @@ pub(super) struct Deltas<'s> {
     steps: ProgressCounts,
 }
 
+/// Where a part sits in a frame that is a piece, and in one that is a whole reply.
+#[derive(Debug)]
+struct Part {
+    piece: Group,
+    whole: Group,
+    /// Whether a piece came: some servers say all of it once more at the end.
+    came: bool,
+}
+
+impl Part {
+    fn new(frame: &mut Places, places: &[String], reply: &ReplyPlaces) -> Part {
+        let of_whole = |place: &String| reply.whole.iter().any(|whole| place.starts_with(whole));
+        let (whole, piece): (Vec<_>, Vec<_>) = places.iter().cloned().partition(of_whole);
+        Part { piece: frame.group(&piece), whole: frame.group(&whole), came: false }
+    }
+
+    fn said<'a>(&mut self, found: &Found<'a>) -> Option<&'a str> {
+        let piece = found.said(self.piece);
+        self.came |= piece.is_some();
+        piece.or_else(|| found.said(self.whole).filter(|_| !self.came))
+    }
+}
+
 impl<'s> Deltas<'s> {
     /// Compiles the places of a dialect.
     pub(super) fn new(dialect: &'s Dialect, model: &'s str) -> Deltas<'s> {
         let (mut frame, reply) = (Places::default(), &dialect.reply);
         Deltas {
-            text: frame.group(&reply.text),
-            refusal: frame.group(&reply.refusal),
-            reasoning: frame.group(&reply.reasoning),
-            calls: frame.group(&reply.calls),
-            call: frame.group(&reply.call),
+            text: Part::new(&mut frame, &reply.text, reply),
+            refusal: Part::new(&mut frame, &reply.refusal, reply),
+            reasoning: Part::new(&mut frame, &reply.reasoning, reply),
+            calls: Part::new(&mut frame, &reply.calls, reply),
+            call: Part::new(&mut frame, &reply.call, reply),
             finish: frame.group(&reply.finish),
             done: frame.group(&reply.done),
             usage: frame.group(&reply.usage),
             progress: frame.group(&reply.progress),
             error: frame.group(&reply.error),
+            whole: frame.group(&reply.whole),
+            words: &dialect.finish,
             carried: Carried::new(dialect, model, &mut frame),
             frame,
             part: &reply.part,
@@ -70,28 +101,9 @@ impl<'s> Deltas<'s> {
         if fails(&found, self.error) {
             return Ok(Taken::Error);
         }
-        if let Some(piece) = found.first(self.reasoning).and_then(string) {
-            draft.reasoning(&piece, out);
-        }
-        self.carried.keep(&found);
-        match found.first(self.text) {
-            Some(raw) if raw.starts_with(['[', '{']) => {
-                self.parts(&serde_json::from_str(raw)?, draft, out)
-            }
-            Some(raw) => draft.text(&string(raw).unwrap_or_default(), out),
-            None => {}
-        }
-        if let Some(piece) = found.first(self.refusal).and_then(string) {
-            draft.refusal(&piece, out);
-        }
+        self.said(&found, draft, out)?;
         self.calls(&found, draft, out)?;
-        if let Some(word) = found.text(self.finish).filter(|word| !word.is_empty()) {
-            draft.finish = Some(word.into_owned());
-        }
-        let done = found.first(self.done).is_some_and(|raw| raw == "true");
-        if done {
-            draft.finish.get_or_insert_with(|| DONE.into());
-        }
+        let done = self.ending(&found, draft);
         if let Some(raw) = found.first(self.usage) {
             // A number stands beside its kin, in the frame itself.
             let counts = if raw.starts_with('{') { raw } else { json };
@@ -102,9 +114,47 @@ impl<'s> Deltas<'s> {
         }
         Ok(match found.nothing() {
             _ if done => Taken::End,
+            _ if found.first(self.whole).is_some() => Taken::Whole,
             true => Taken::Nothing,
             false => Taken::Known,
         })
+    }
+
+    /// Takes reasoning, text and refusal.
+    fn said(
+        &mut self,
+        found: &Found<'_>,
+        draft: &mut Draft<'_>,
+        out: &mut Vec<Event>,
+    ) -> Result<(), NotJson> {
+        if let Some(raw) = self.reasoning.said(found) {
+            draft.reasoning(&self.reasoned(raw), out);
+        }
+        self.carried.keep(found);
+        match self.text.said(found) {
+            Some(raw) if raw.starts_with(['[', '{']) => {
+                self.parts(&serde_json::from_str(raw)?, draft, out)
+            }
+            Some(raw) => draft.text(&string(raw).unwrap_or_default(), out),
+            None => {}
+        }
+        if let Some(piece) = self.refusal.said(found).and_then(string) {
+            draft.refusal(&piece, out);
+        }
+        Ok(())
+    }
+
+    /// Takes the reason the reply ended for, and returns whether it is said to be over.
+    fn ending(&self, found: &Found<'_>, draft: &mut Draft<'_>) -> bool {
+        let none = |word: &str| self.words.get(word).is_some_and(|ours| ours == NONE);
+        if let Some(word) = found.text(self.finish).filter(|word| !word.is_empty() && !none(word)) {
+            draft.finish = Some(word.into_owned());
+        }
+        let done = found.first(self.done).is_some_and(|raw| raw == "true");
+        if done {
+            draft.finish.get_or_insert_with(|| DONE.into());
+        }
+        done
     }
 
     /// Hands on what the provider wants back; the reply has ended.
@@ -115,12 +165,12 @@ impl<'s> Deltas<'s> {
     }
 
     fn calls(
-        &self,
+        &mut self,
         found: &Found<'_>,
         draft: &mut Draft<'_>,
         out: &mut Vec<Event>,
     ) -> Result<(), NotJson> {
-        match found.first(self.calls) {
+        match self.calls.said(found) {
             Some(list) if list.starts_with('[') => {
                 for raw in elements(list)? {
                     self.piece.read(raw, None, draft, out)?;
@@ -129,10 +179,22 @@ impl<'s> Deltas<'s> {
             Some(one) if one.starts_with('{') => self.piece.read(one, None, draft, out)?,
             _ => {}
         }
-        match found.first(self.call) {
+        match self.call.said(found) {
             Some(raw) => self.piece.read(raw, None, draft, out),
             None => Ok(()),
         }
+    }
+
+    /// Reads a piece of reasoning: text, or a list of entries with a text or a summary.
+    fn reasoned<'r>(&self, raw: &'r str) -> Cow<'r, str> {
+        let said = |entry: &Value| {
+            let keys = [Some(&self.part.text), self.part.summary.as_ref()];
+            keys.into_iter().flatten().find_map(|key| Some(entry.get(key)?.as_str()?.to_string()))
+        };
+        string(raw).unwrap_or_else(|| {
+            let entries = serde_json::from_str::<Vec<Value>>(raw).unwrap_or_default();
+            entries.iter().filter_map(said).collect::<String>().into()
+        })
     }
 
     /// Takes a list of parts, or a part, whose text or reasoning may be such a list again.

@@ -96,6 +96,8 @@ pub enum Ending {
 pub(crate) enum Taken {
     /// Something the dialect knows.
     Known,
+    /// A whole reply.
+    Whole,
     /// The end of the reply.
     End,
     /// Nothing it knows.
@@ -271,7 +273,8 @@ impl State<'_> {
         let text = std::str::from_utf8(frame.data)
             .map_or_else(|_| String::from_utf8_lossy(frame.data), Cow::Borrowed);
         let text = text.trim();
-        if self.over() || text.is_empty() {
+        // A comment in the place of data says nothing, too.
+        if self.over() || text.is_empty() || text.starts_with(':') {
             return;
         }
         self.framed = true;
@@ -294,9 +297,10 @@ impl State<'_> {
             return;
         }
         match self.reader.frame(json, &mut self.draft, out) {
-            Ok(Taken::Known) => {}
+            Ok(Taken::Whole) if frame.bare => _ = self.draft.finish.get_or_insert_default(),
+            Ok(Taken::Known | Taken::Whole) => {}
             Ok(Taken::End) => self.done = true,
-            Ok(taken) => self.odd(json, frame.event, taken == Taken::Error, out),
+            Ok(taken) => _ = self.odd(json, frame.event, taken == Taken::Error, out),
             Err(_) => self.unreadable(json, frame, out),
         }
     }
@@ -304,23 +308,26 @@ impl State<'_> {
     /// A frame that is not JSON ends the reply, for a lost piece may be a piece of a call; one whose event says that it is an
     /// error holds its words. Half a last frame is a cut, and behind the finish reason nothing is lost but the token counts.
     fn unreadable(&mut self, text: &str, frame: Frame<'_>, out: &mut Vec<Event>) {
-        if !frame.unfinished && self.draft.finish.is_none() {
-            self.odd(text, frame.event, false, out);
+        if !frame.unfinished
+            && self.draft.finish.is_none()
+            && !self.odd(text, frame.event, false, out)
+        {
             self.fail("bad_frame", "once", "a frame of the stream is not JSON");
         }
     }
 
-    /// Asks the quirks about a frame that carries an error or nothing the dialect knows.
-    fn odd(&mut self, json: &str, event: &[u8], error: bool, out: &mut Vec<Event>) {
+    /// Asks the quirks about a frame that carries an error or nothing the dialect knows. Returns whether it is to be passed over.
+    fn odd(&mut self, json: &str, event: &[u8], error: bool, out: &mut Vec<Event>) -> bool {
         let body = serde_json::from_str(json).unwrap_or_else(|_| Value::from(json));
         let facts = FrameFacts {
             dialect: self.dialect.id.as_str().into(),
             event: String::from_utf8_lossy(event).into(),
             body,
         };
-        let mut status = None;
+        let (mut status, mut passed) = (None, false);
         for (_, action) in quirk::hits(self.rules, "frame", &facts) {
             match action {
+                Action::PassOver(yes) => passed |= yes,
                 Action::ActAsStatus(code) => status = status.or(u16::try_from(code).ok()),
                 Action::AsNotice(about) => out.push(Event::Notice { about, text: String::new() }),
                 _ => {}
@@ -331,6 +338,7 @@ impl State<'_> {
             let status = words.status().or(status).unwrap_or(500);
             self.failed = Some(self.judge(status, false, facts.body, words));
         }
+        passed
     }
 
     fn judge(&self, status: u16, empty: bool, body: Value, words: Words) -> Failure {
@@ -400,6 +408,7 @@ impl State<'_> {
             calls: kept.calls.len() as f64,
             input: usage.input as f64,
             output: usage.output as f64,
+            broken: kept.calls.broken() as f64,
             window: self.context.context_window.unwrap_or_default() as f64,
             over_window: self.context.context_window.is_some_and(|window| usage.input >= window),
             at_output_limit: self

@@ -138,6 +138,12 @@ impl<'a> Found<'a> {
         self.slots.get(group.first..group.end)?.iter().find_map(|raw| *raw)
     }
 
+    /// Returns the first value of a part that is not empty.
+    pub(crate) fn said(&self, group: Group) -> Option<&'a str> {
+        let says = |raw: &&'a str| !matches!(*raw, "\"\"" | "[]" | "{}");
+        self.slots.get(group.first..group.end)?.iter().find_map(|raw| raw.filter(says))
+    }
+
     /// Returns the first value of a part as text; numbers are given as they are written.
     pub(crate) fn text(&self, group: Group) -> Option<Cow<'a, str>> {
         let raw = self.first(group)?;
@@ -147,6 +153,11 @@ impl<'a> Found<'a> {
     /// Returns the first value of a part as a count; a fraction is cut off.
     pub(crate) fn count(&self, group: Group) -> Option<u64> {
         self.first(group).and_then(number)
+    }
+
+    /// Returns whether a part has no value, or one that is empty.
+    pub(crate) fn is_blank(&self, group: Group) -> bool {
+        self.first(group).is_none_or(|raw| raw == "\"\"")
     }
 
     /// Returns whether no place holds a value.

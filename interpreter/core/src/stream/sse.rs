@@ -12,6 +12,8 @@ pub(crate) struct Frame<'a> {
     pub(crate) data: &'a [u8],
     /// Whether the stream ended inside it, so that it may be half a frame.
     pub(crate) unfinished: bool,
+    /// Whether it is JSON that stands for itself, in no event.
+    pub(crate) bare: bool,
 }
 
 /// How many bytes that belong to no frame are kept, to say what was sent instead.
@@ -183,7 +185,7 @@ impl Frames {
 
     fn dispatch(&mut self, unfinished: bool, sink: &mut dyn FnMut(Frame<'_>)) {
         if !self.too_long {
-            sink(Frame { event: &self.event, data: &self.data, unfinished });
+            sink(Frame { event: &self.event, data: &self.data, unfinished, bare: self.bare });
         }
         self.data.clear();
         self.data_lines = 0;
