@@ -97,18 +97,15 @@ impl Files {
         self.texts.get(name).map(AsRef::as_ref)
     }
 
-    /// Returns the text of a file that its build packed, as it still is.
-    fn packed_text(&self, name: &str) -> Option<&'static str> {
-        match self.texts.get(name)? {
-            Cow::Borrowed(text) => Some(text),
-            Cow::Owned(_) => None,
-        }
-    }
-
-    /// Returns a packed file without what checks alone ask, and the file as it is, if its build made one of the other.
+    /// Returns a packed file without what checks alone ask, and the file as it is, if its build made one of the other; nothing
+    /// for the latter where it is packed for checks alone.
     pub fn brief(&self, name: &str) -> Option<(&'static str, &'static str)> {
         let (_, brief) = self.briefs.texts.iter().find(|(known, _)| *known == name)?;
-        Some((brief, self.packed_text(name)?))
+        match self.texts.get(name) {
+            Some(Cow::Borrowed(text)) => Some((brief, text)),
+            Some(Cow::Owned(_)) => None,
+            None => Some((brief, "")),
+        }
     }
 
     /// Returns where the entries of the packed `permission/wrappers.json` stand in it.

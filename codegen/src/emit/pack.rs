@@ -1,14 +1,17 @@
 //! The spec's files as tables in the binary: as they are what a run asks, deflated what checks alone do.
 
 use super::text::{doc, line};
-use crate::files::{Files, deflated};
+use crate::{
+    files::{Files, deflated},
+    spec::QUIRKS,
+};
 use std::io;
 
-/// Whether a run may ask a file; cases, prose and the protocol's text are for checks.
+/// Whether a run may ask a file; cases, prose, the protocol's text and what is read in brief alone are for checks.
 fn is_warm(file: &str) -> bool {
     file == "VERSION"
         || file.starts_with("prompts/")
-        || (file.ends_with(".json") && !file.starts_with("conformance/"))
+        || (file.ends_with(".json") && file != QUIRKS && !file.starts_with("conformance/"))
 }
 
 /// Emits the tables. JSON is packed as written: a rule's line must be found in it.

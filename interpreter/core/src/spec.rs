@@ -40,11 +40,14 @@ mod tests {
     fn what_is_read_late_is_what_was_checked() {
         let late = packed().unwrap();
         let checked = Spec::load(&files(), Some(&schemas())).unwrap();
+        // A run has no examples of quirks: nobody explains those by them.
+        let plain =
+            |rule: &Rule| format!("{} {} {:?} {:?}", rule.id, rule.about, rule.when, rule.action);
         let parts = |spec: &Spec| {
             [
                 format!("{:?}", spec.records),
                 format!("{:?}", spec.hardline),
-                format!("{:?}", spec.quirks),
+                spec.quirks.iter().map(plain).collect(),
                 format!("{:?}", spec.modes),
                 format!("{:?}", spec.defaults),
                 format!("{:?}", spec.prompts),
