@@ -1,10 +1,12 @@
 //! Keeps what frames of deltas carry that the provider wants back with the next request, such as signed reasoning that comes in
 //! pieces. What it means is the provider's business.
 
-use super::places::{Found, Group, Places};
+use super::common::Part;
+use super::places::{Found, Places};
 use crate::message::Carry;
 use crate::spec::{CarriedPieces, Dialect};
 use serde_json::{Map, Value};
+use std::collections::BTreeMap;
 
 /// What one reply carried so far.
 #[derive(Debug)]
@@ -12,7 +14,7 @@ pub(super) struct Carried<'s> {
     dialect: &'s str,
     model: &'s str,
     /// The fields, with their places.
-    places: Vec<(String, Group)>,
+    places: Vec<(String, Part)>,
     pieces: Option<&'s CarriedPieces>,
     fields: Map<String, Value>,
 }
@@ -20,9 +22,14 @@ pub(super) struct Carried<'s> {
 impl<'s> Carried<'s> {
     /// Compiles the places of a dialect, among those of its frames.
     pub(super) fn new(dialect: &'s Dialect, model: &'s str, frame: &mut Places) -> Carried<'s> {
-        let name = |place: &String| place.rsplit('/').next().unwrap_or_default().to_string();
-        let places = dialect.reply.carried.iter();
-        let places = places.map(|place| (name(place), frame.group(std::slice::from_ref(place))));
+        let reply = &dialect.reply;
+        let mut fields: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+        for place in &reply.carried {
+            let name = place.rsplit('/').next().unwrap_or_default();
+            fields.entry(name).or_default().push(place.clone());
+        }
+        let places = fields.into_iter();
+        let places = places.map(|(name, at)| (name.to_string(), Part::new(frame, &at, reply)));
         Carried {
             dialect: &dialect.id,
             model,
@@ -34,8 +41,8 @@ impl<'s> Carried<'s> {
 
     /// Keeps what a frame carries.
     pub(super) fn keep(&mut self, found: &Found<'_>) {
-        for (name, group) in &self.places {
-            let Some(raw) = found.first(*group).filter(|raw| *raw != "[]") else { continue };
+        for (name, part) in &mut self.places {
+            let Some(raw) = part.said(found) else { continue };
             let known =
                 self.fields.entry(name.as_str()).or_insert_with(|| Value::Array(Vec::new()));
             match (known, serde_json::from_str(raw), self.pieces) {

@@ -16,6 +16,31 @@ pub(super) fn fails(found: &Found<'_>, error: Group) -> bool {
     found.first(error).is_some_and(|error| !matches!(error, "\"\"" | "{}" | "[]" | "false"))
 }
 
+/// Where a part sits in a frame that is a piece, and in one that is a whole reply.
+#[derive(Debug)]
+pub(super) struct Part {
+    piece: Group,
+    whole: Group,
+    /// Whether a piece came: some servers say all of it once more at the end.
+    came: bool,
+}
+
+impl Part {
+    /// Compiles the places of a part of a reply, among those of its frames.
+    pub(super) fn new(frame: &mut Places, places: &[String], reply: &ReplyPlaces) -> Part {
+        let of_whole = |place: &String| reply.whole.iter().any(|whole| place.starts_with(whole));
+        let (whole, piece): (Vec<_>, Vec<_>) = places.iter().cloned().partition(of_whole);
+        Part { piece: frame.group(&piece), whole: frame.group(&whole), came: false }
+    }
+
+    /// Returns what a frame says of it.
+    pub(super) fn said<'a>(&mut self, found: &Found<'a>) -> Option<&'a str> {
+        let piece = found.said(self.piece);
+        self.came |= piece.is_some();
+        piece.or_else(|| found.said(self.whole).filter(|_| !self.came))
+    }
+}
+
 /// Where the pieces of a call sit.
 #[derive(Debug)]
 pub(super) struct PiecePlaces {

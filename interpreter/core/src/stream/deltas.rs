@@ -3,12 +3,12 @@
 
 use super::Taken;
 use super::carried::Carried;
-use super::common::{PiecePlaces, ProgressCounts, UsageCounts, fails, flat, list};
+use super::common::{Part, PiecePlaces, ProgressCounts, UsageCounts, fails, flat, list};
 use super::draft::Draft;
 use super::json::{NotJson, elements, string};
 use super::places::{Found, Group, Places};
 use crate::event::Event;
-use crate::spec::{Dialect, PartKeys, ReplyPlaces};
+use crate::spec::{Dialect, PartKeys};
 use serde_json::Value;
 use std::{borrow::Cow, collections::BTreeMap};
 
@@ -39,29 +39,6 @@ pub(super) struct Deltas<'s> {
     piece: PiecePlaces,
     counts: UsageCounts<'s>,
     steps: ProgressCounts,
-}
-
-/// Where a part sits in a frame that is a piece, and in one that is a whole reply.
-#[derive(Debug)]
-struct Part {
-    piece: Group,
-    whole: Group,
-    /// Whether a piece came: some servers say all of it once more at the end.
-    came: bool,
-}
-
-impl Part {
-    fn new(frame: &mut Places, places: &[String], reply: &ReplyPlaces) -> Part {
-        let of_whole = |place: &String| reply.whole.iter().any(|whole| place.starts_with(whole));
-        let (whole, piece): (Vec<_>, Vec<_>) = places.iter().cloned().partition(of_whole);
-        Part { piece: frame.group(&piece), whole: frame.group(&whole), came: false }
-    }
-
-    fn said<'a>(&mut self, found: &Found<'a>) -> Option<&'a str> {
-        let piece = found.said(self.piece);
-        self.came |= piece.is_some();
-        piece.or_else(|| found.said(self.whole).filter(|_| !self.came))
-    }
 }
 
 impl<'s> Deltas<'s> {
