@@ -90,7 +90,10 @@ pub fn failure(rule: &Rule, fail: Fail, record: &dyn Record, written: &str) -> O
         groups.get(name).and_then(|text| text.replace([',', '_'], "").parse::<u64>().ok())
     };
     let room = match (number("window"), number("prompt")) {
-        (Some(window), Some(prompt)) => Some(window.saturating_sub(prompt)),
+        (Some(window), Some(prompt)) => {
+            let also = number("also").unwrap_or_default();
+            Some(window.saturating_sub(prompt.saturating_add(also)))
+        }
         _ => None,
     };
     if room == Some(0) {

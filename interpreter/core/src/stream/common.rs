@@ -7,9 +7,17 @@ use super::json::{NotJson, string};
 use super::places::{Found, Group, Places};
 use crate::event::{Event, Usage};
 use crate::message::Carry;
-use crate::spec::{ReplyPlaces, UsagePlaces};
+use crate::spec::{Dialect, ReplyPlaces, UsagePlaces};
 use serde_json::Value;
 use std::borrow::Cow;
+
+/// Our word for a server's that gives no reason yet.
+const NONE: &str = "none";
+
+/// Returns whether a server's word says why a reply ended.
+pub(super) fn says_why(dialect: &Dialect, word: &str) -> bool {
+    !word.is_empty() && dialect.finish.get(word).is_none_or(|ours| ours != NONE)
+}
 
 /// Returns whether an error stands at these places.
 pub(super) fn fails(found: &Found<'_>, error: Group) -> bool {

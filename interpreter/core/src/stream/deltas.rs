@@ -3,20 +3,17 @@
 
 use super::Taken;
 use super::carried::Carried;
-use super::common::{Part, PiecePlaces, ProgressCounts, UsageCounts, fails, flat, list};
+use super::common::{Part, PiecePlaces, ProgressCounts, UsageCounts, fails, flat, list, says_why};
 use super::draft::Draft;
 use super::json::{NotJson, elements, string};
 use super::places::{Found, Group, Places};
 use crate::event::Event;
 use crate::spec::{Dialect, PartKeys};
 use serde_json::Value;
-use std::{borrow::Cow, collections::BTreeMap};
+use std::borrow::Cow;
 
 /// The reason of a reply that is said to be done without one.
 const DONE: &str = "done";
-
-/// Our word for a server's that gives no reason yet.
-const NONE: &str = "none";
 
 /// The reader of one reply's frames.
 #[derive(Debug)]
@@ -33,7 +30,7 @@ pub(super) struct Deltas<'s> {
     progress: Group,
     error: Group,
     whole: Group,
-    words: &'s BTreeMap<String, String>,
+    dialect: &'s Dialect,
     carried: Carried<'s>,
     part: &'s PartKeys,
     piece: PiecePlaces,
@@ -57,7 +54,7 @@ impl<'s> Deltas<'s> {
             progress: frame.group(&reply.progress),
             error: frame.group(&reply.error),
             whole: frame.group(&reply.whole),
-            words: &dialect.finish,
+            dialect,
             carried: Carried::new(dialect, model, &mut frame),
             frame,
             part: &reply.part,
@@ -123,8 +120,7 @@ impl<'s> Deltas<'s> {
 
     /// Takes the reason the reply ended for, and returns whether it is said to be over.
     fn ending(&self, found: &Found<'_>, draft: &mut Draft<'_>) -> bool {
-        let none = |word: &str| self.words.get(word).is_some_and(|ours| ours == NONE);
-        if let Some(word) = found.text(self.finish).filter(|word| !word.is_empty() && !none(word)) {
+        if let Some(word) = found.text(self.finish).filter(|word| says_why(self.dialect, word)) {
             draft.finish = Some(word.into_owned());
         }
         let done = found.first(self.done).is_some_and(|raw| raw == "true");

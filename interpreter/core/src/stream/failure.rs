@@ -8,7 +8,7 @@ use crate::spec::{Action, ErrorKeys, ReplyPlaces, Rule, StatusFacts, StreamLimit
 use serde_json::Value;
 
 /// How deep errors are looked for inside each other.
-const DEEPEST: usize = 8;
+const DEEPEST: usize = 12;
 
 /// An error's words, taken out of its body.
 #[derive(Debug, Default)]

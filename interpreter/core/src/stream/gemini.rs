@@ -2,7 +2,7 @@
 //! business.
 
 use super::Taken;
-use super::common::{PiecePlaces, UsageCounts, fails};
+use super::common::{PiecePlaces, UsageCounts, fails, says_why};
 use super::draft::Draft;
 use super::json::{NotJson, elements, string};
 use super::places::{Found, Group, Places};
@@ -77,9 +77,10 @@ impl<'s> Gemini<'s> {
                 self.part(raw, draft, out)?;
             }
         }
-        if let Some(word) = found.text(self.finish).filter(|word| !word.is_empty()) {
+        let says = |word: &str| says_why(self.dialect, word);
+        if let Some(word) = found.text(self.finish).filter(|word| says(word)) {
             draft.finish = Some(word.into_owned());
-        } else if found.first(self.blocked).is_some() {
+        } else if found.text(self.blocked).is_some_and(|word| says(&word)) {
             draft.finish.get_or_insert_with(|| BLOCKED.into());
         }
         if let Some(raw) = found.first(self.usage) {
