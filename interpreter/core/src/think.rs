@@ -38,7 +38,8 @@ enum Tag {
 }
 
 impl<'t> Splitter<'t> {
-    /// Returns a splitter for `tags` (names without angle brackets, in any case, or in square ones, as written); `opens_inside` when the prompt already opened one.
+    /// Returns a splitter for `tags` (names without angle brackets, in any case, or in square ones, as written);
+    /// `opens_inside` when the prompt already opened one.
     pub fn new(tags: &'t [String], opens_inside: bool) -> Splitter<'t> {
         let depth = usize::from(opens_inside && !tags.is_empty());
         let (held, prose) = (String::new(), Prose::new());

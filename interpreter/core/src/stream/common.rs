@@ -4,7 +4,7 @@
 use super::calls::CallPiece;
 use super::draft::Draft;
 use super::json::{NotJson, string};
-use super::places::{Found, Group, Places};
+use super::places::{Found, Group, Places, is_empty};
 use crate::event::{Event, Usage};
 use crate::message::Carry;
 use crate::spec::{Dialect, ReplyPlaces, UsagePlaces};
@@ -14,14 +14,17 @@ use std::borrow::Cow;
 /// Our word for a server's that gives no reason yet.
 const NONE: &str = "none";
 
-/// Returns whether a server's word says why a reply ended.
-pub(super) fn says_why(dialect: &Dialect, word: &str) -> bool {
-    !word.is_empty() && dialect.finish.get(word).is_none_or(|ours| ours != NONE)
+/// Returns the server's word for why a reply ended, if it says why.
+pub(super) fn reason(dialect: &Dialect, found: &Found<'_>, place: Group) -> Option<String> {
+    let says = |word: &Cow<'_, str>| {
+        !word.is_empty() && dialect.finish.get(word.as_ref()).is_none_or(|ours| ours != NONE)
+    };
+    found.text(place).filter(says).map(Cow::into_owned)
 }
 
 /// Returns whether an error stands at these places.
 pub(super) fn fails(found: &Found<'_>, error: Group) -> bool {
-    found.first(error).is_some_and(|error| !matches!(error, "\"\"" | "{}" | "[]" | "false"))
+    found.first(error).is_some_and(|error| !is_empty(error) && error != "false")
 }
 
 /// Where a part sits in a frame that is a piece, and in one that is a whole reply.

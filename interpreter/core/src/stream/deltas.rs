@@ -3,7 +3,7 @@
 
 use super::Taken;
 use super::carried::Carried;
-use super::common::{Part, PiecePlaces, ProgressCounts, UsageCounts, fails, flat, list, says_why};
+use super::common::{Part, PiecePlaces, ProgressCounts, UsageCounts, fails, flat, list, reason};
 use super::draft::Draft;
 use super::json::{NotJson, elements, string};
 use super::places::{Found, Group, Places};
@@ -120,8 +120,8 @@ impl<'s> Deltas<'s> {
 
     /// Takes the reason the reply ended for, and returns whether it is said to be over.
     fn ending(&self, found: &Found<'_>, draft: &mut Draft<'_>) -> bool {
-        if let Some(word) = found.text(self.finish).filter(|word| says_why(self.dialect, word)) {
-            draft.finish = Some(word.into_owned());
+        if let Some(word) = reason(self.dialect, found, self.finish) {
+            draft.finish = Some(word);
         }
         let done = found.first(self.done).is_some_and(|raw| raw == "true");
         if done {

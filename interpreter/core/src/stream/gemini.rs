@@ -2,7 +2,7 @@
 //! business.
 
 use super::Taken;
-use super::common::{PiecePlaces, UsageCounts, fails, says_why};
+use super::common::{PiecePlaces, UsageCounts, fails, reason};
 use super::draft::Draft;
 use super::json::{NotJson, elements, string};
 use super::places::{Found, Group, Places};
@@ -77,10 +77,9 @@ impl<'s> Gemini<'s> {
                 self.part(raw, draft, out)?;
             }
         }
-        let says = |word: &str| says_why(self.dialect, word);
-        if let Some(word) = found.text(self.finish).filter(|word| says(word)) {
-            draft.finish = Some(word.into_owned());
-        } else if found.text(self.blocked).is_some_and(|word| says(&word)) {
+        if let Some(word) = reason(self.dialect, &found, self.finish) {
+            draft.finish = Some(word);
+        } else if reason(self.dialect, &found, self.blocked).is_some() {
             draft.finish.get_or_insert_with(|| BLOCKED.into());
         }
         if let Some(raw) = found.first(self.usage) {

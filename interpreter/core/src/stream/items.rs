@@ -2,7 +2,7 @@
 //! things sit, is the dialect file's business.
 
 use super::Taken;
-use super::common::{Counts, UsageCounts, fails};
+use super::common::{Counts, UsageCounts, fails, reason};
 use super::draft::Draft;
 use super::item::{Item, PartPlaces};
 use super::json::{NotJson, elements, string};
@@ -218,8 +218,8 @@ impl<'s> Items<'s> {
         for item in &mut self.open {
             close(item, self.dialect, self.model, draft, out);
         }
-        if let Some(word) = found.text(self.frame.finish).filter(|word| !word.is_empty()) {
-            draft.finish = Some(word.into_owned());
+        if let Some(word) = reason(self.dialect, found, self.frame.finish) {
+            draft.finish = Some(word);
         }
     }
 }

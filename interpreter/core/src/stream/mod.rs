@@ -399,6 +399,8 @@ impl State<'_> {
     fn ask_about_finish(&mut self) -> (Vec<String>, Option<Finish>) {
         let (kept, usage) = (self.draft.kept(), self.draft.usage.unwrap_or_default());
         let reason = self.draft.finish.clone().unwrap_or_default();
+        let at_output_limit =
+            self.context.max_output_tokens.is_some_and(|most| usage.output >= most);
         let facts = FinishFacts {
             dialect: self.dialect.id.as_str().into(),
             ending: self.dialect.finish.get(&reason).map(CompactString::from).unwrap_or_default(),
@@ -408,13 +410,11 @@ impl State<'_> {
             calls: kept.calls.len() as f64,
             input: usage.input as f64,
             output: usage.output as f64,
-            broken: kept.calls.broken() as f64,
+            // Arguments are read once more for it, so only where a cut is likely.
+            broken: if at_output_limit { kept.calls.broken() as f64 } else { 0.0 },
             window: self.context.context_window.unwrap_or_default() as f64,
             over_window: self.context.context_window.is_some_and(|window| usage.input >= window),
-            at_output_limit: self
-                .context
-                .max_output_tokens
-                .is_some_and(|most| usage.output >= most),
+            at_output_limit,
         };
         let (mut notices, mut instead) = (Vec::new(), None);
         for (rule, action) in quirk::hits(self.rules, "finish", &facts) {

@@ -140,8 +140,8 @@ impl<'a> Found<'a> {
 
     /// Returns the first value of a part that is not empty.
     pub(crate) fn said(&self, group: Group) -> Option<&'a str> {
-        let says = |raw: &&'a str| !matches!(*raw, "\"\"" | "[]" | "{}");
-        self.slots.get(group.first..group.end)?.iter().find_map(|raw| raw.filter(says))
+        let slots = self.slots.get(group.first..group.end)?;
+        slots.iter().find_map(|raw| raw.filter(|raw| !is_empty(raw)))
     }
 
     /// Returns the first value of a part as text; numbers are given as they are written.
@@ -164,6 +164,11 @@ impl<'a> Found<'a> {
     pub(crate) fn nothing(&self) -> bool {
         self.slots.iter().all(Option::is_none)
     }
+}
+
+/// Returns whether a value is an empty text, list or object.
+pub(super) fn is_empty(raw: &str) -> bool {
+    matches!(raw, "\"\"" | "[]" | "{}")
 }
 
 fn number(raw: &str) -> Option<u64> {
