@@ -333,7 +333,7 @@ impl State<'_> {
                 _ => {}
             }
         }
-        if error || status.is_some() {
+        if !passed && (error || status.is_some()) {
             let words = Words::of(&facts.body, &self.dialect.reply);
             let status = words.status().or(status).unwrap_or(500);
             self.failed = Some(self.judge(status, false, facts.body, words));
