@@ -301,6 +301,9 @@ pub struct ItemPlaces {
     /// Which item a frame is about, by its id.
     #[serde(default)]
     pub id: Vec<String>,
+    /// Which part of the item a frame is about, by the server's count.
+    #[serde(default)]
+    pub part: Vec<String>,
     /// The id that an item says of itself.
     #[serde(default)]
     pub item_id: Vec<String>,

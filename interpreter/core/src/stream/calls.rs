@@ -163,6 +163,39 @@ impl<'t> Calls<'t> {
         &call.name
     }
 
+    /// Takes what the beginning of a call did not say of it.
+    pub(super) fn identify(&mut self, at: usize, id: &str, name: &str) {
+        let Some(call) = self.open.get_mut(at) else { return };
+        for (own, said) in [(&mut call.id, id), (&mut call.name, name)] {
+            if own.is_empty() {
+                own.push_str(said);
+            }
+        }
+    }
+
+    /// Takes the arguments as the server says them at the end, in the place of their pieces, unless they say nothing.
+    pub(super) fn settle(&mut self, at: usize, arguments: &str) {
+        let Some(call) = self.open.get_mut(at).filter(|call| call.arguments != arguments) else {
+            return;
+        };
+        if read(arguments).is_ok_and(|read| !read.is_empty()) {
+            *call = Open {
+                arguments: String::new(),
+                nesting: Nesting::default(),
+                ..std::mem::take(call)
+            };
+            call.add(arguments);
+            (call.last, call.goes_on) = (0, true);
+        }
+    }
+
+    /// Whether a call is one of this tool with these arguments, blanks aside.
+    pub(super) fn is(&self, at: usize, name: &str, arguments: &str) -> bool {
+        self.open
+            .get(at)
+            .is_some_and(|call| call.name == name && bare(&call.arguments).eq(bare(arguments)))
+    }
+
     /// Which open call a piece goes on with; none when it opens a new one.
     fn belongs_to(
         &self,
@@ -277,6 +310,11 @@ fn parse(text: &str) -> Result<Value, Broken> {
     serde_json::from_str(text)
         .or_else(|_| serde_json::from_str(&escape_controls(text)))
         .map_err(|_| Broken::NotJson)
+}
+
+/// A text without its blanks.
+fn bare(text: &str) -> impl Iterator<Item = u8> {
+    text.bytes().filter(|each| !each.is_ascii_whitespace())
 }
 
 /// Escapes control characters inside strings, which some servers send raw.

@@ -14,12 +14,12 @@ use std::borrow::Cow;
 /// Our word for a server's that gives no reason yet.
 const NONE: &str = "none";
 
-/// Returns the server's word for why a reply ended, if it says why.
-pub(super) fn reason(dialect: &Dialect, found: &Found<'_>, place: Group) -> Option<String> {
-    let says = |word: &Cow<'_, str>| {
-        !word.is_empty() && dialect.finish.get(word.as_ref()).is_none_or(|ours| ours != NONE)
-    };
-    found.text(place).filter(says).map(Cow::into_owned)
+/// Returns the server's word for why a reply ended, if it says why: the first one that the dialect knows, else the first.
+pub(super) fn reason(dialect: &Dialect, found: &Found<'_>, places: Group) -> Option<String> {
+    let ours = |word: &str| dialect.finish.get(word).map(String::as_str);
+    let mut words = found.texts(places).filter(|word| !word.is_empty() && ours(word) != Some(NONE));
+    let known = found.texts(places).find(|word| ours(word).is_some_and(|ours| ours != NONE));
+    known.or_else(|| words.next()).map(Cow::into_owned)
 }
 
 /// Returns whether an error stands at these places.
@@ -87,15 +87,16 @@ pub(super) struct Counts {
 }
 
 impl Counts {
-    /// Returns these counts, and the earlier ones where these have none.
+    /// Returns these counts, and the earlier ones where these have none: a zero behind a count is none.
     pub(super) fn or(self, earlier: Counts) -> Counts {
+        let or = |now: Option<u64>, before: Option<u64>| now.filter(|&n| n > 0).or(before).or(now);
         Counts {
-            input: self.input.or(earlier.input),
-            output: self.output.or(earlier.output),
-            cached: self.cached.or(earlier.cached),
-            cache_write: self.cache_write.or(earlier.cache_write),
-            reasoning: self.reasoning.or(earlier.reasoning),
-            total: self.total.or(earlier.total),
+            input: or(self.input, earlier.input),
+            output: or(self.output, earlier.output),
+            cached: or(self.cached, earlier.cached),
+            cache_write: or(self.cache_write, earlier.cache_write),
+            reasoning: or(self.reasoning, earlier.reasoning),
+            total: or(self.total, earlier.total),
         }
     }
 

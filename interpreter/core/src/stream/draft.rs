@@ -105,6 +105,21 @@ impl<'s> Draft<'s> {
         index
     }
 
+    /// Takes what such a call's beginning did not say of it.
+    pub(super) fn identify(&mut self, index: usize, id: &str, name: &str) {
+        self.said.calls.identify(index, id, name);
+    }
+
+    /// Takes the arguments of such a call as the server says them at its end.
+    pub(super) fn settle(&mut self, index: usize, arguments: &str) {
+        self.said.calls.settle(index, arguments);
+    }
+
+    /// Whether such a call is one of this tool with these arguments.
+    pub(super) fn is_call(&self, index: usize, name: &str, arguments: &str) -> bool {
+        self.said.calls.is(index, name, arguments)
+    }
+
     /// Takes more of the arguments of such a call.
     pub(super) fn arguments(&mut self, index: usize, arguments: &str, out: &mut Vec<Event>) {
         let name = self.said.calls.extend(index, arguments).into();

@@ -2,6 +2,7 @@
 
 use super::draft::Draft;
 use super::json::{NotJson, elements, string};
+use super::pairing::Which;
 use super::places::{Found, Group, Places};
 use crate::event::Event;
 use crate::spec::{ItemPlaces, ItemRole, PieceRole, ReplyPlaces};
@@ -12,7 +13,7 @@ use std::borrow::Cow;
 const PARAGRAPH: &str = "\n\n";
 
 /// An item while it comes.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Item {
     /// What it is; nothing for one that is passed over.
     pub(super) role: Option<ItemRole>,
@@ -20,94 +21,200 @@ pub(super) struct Item {
     pub(super) index: Option<u64>,
     /// Its id.
     pub(super) id: String,
+    /// The id of the call that it is.
+    pub(super) call_id: String,
     /// What the provider wants back with it.
     pub(super) carried: Map<String, Value>,
+    /// Whether a frame told the item itself, not only pieces of it.
+    pub(super) told: bool,
     /// Whether it ended.
     pub(super) done: bool,
-    /// Whether text of the answer came.
-    text: bool,
-    /// Whether reasoning came.
-    reasoning: bool,
+    /// Whether one of the whole reply's is it.
+    pub(super) repeated: bool,
+    text: Said,
+    refusal: Said,
+    reasoning: Said,
     /// Which call of the reply it is.
     call: Option<usize>,
     /// Whether pieces of arguments came.
     pieces: bool,
-    /// Arguments that came whole.
+    /// Pieces of arguments of a call that has no name yet.
+    early: String,
+    /// Arguments that stood in the call when it began.
+    begun: String,
+    /// Arguments as the server says them at the end.
     whole: String,
+}
+
+/// What an item has said in one of the ways it can.
+#[derive(Debug, Default)]
+struct Said {
+    text: String,
+    /// Which part of the item spoke last, by the server's count.
+    part: Option<u64>,
+    /// Where that part begins in the text.
+    start: usize,
+    /// Whether all of it stood in the item when it began.
+    at_begin: bool,
+}
+
+impl Said {
+    /// Whether another part of the item speaks now.
+    fn moves(&self, part: Option<u64>) -> bool {
+        part.is_some() && self.part.is_some() && self.part != part
+    }
 }
 
 impl Item {
     /// Returns an item of which nothing came.
-    pub(super) fn new(role: Option<ItemRole>, index: Option<u64>, id: &str) -> Item {
-        Item {
-            role,
-            index,
-            id: id.into(),
-            carried: Map::new(),
-            done: false,
-            text: false,
-            reasoning: false,
-            call: None,
-            pieces: false,
-            whole: String::new(),
-        }
+    pub(super) fn new(role: Option<ItemRole>, Which { index, id, call_id }: Which<'_>) -> Item {
+        Item { role, index, id: id.into(), call_id: call_id.into(), ..Item::default() }
     }
 
-    /// Returns whether something of this kind came.
-    pub(super) fn has(&self, role: PieceRole) -> bool {
+    /// Whether a text or reasoning of it was passed on.
+    pub(super) fn spoke(&self) -> bool {
+        [&self.text, &self.refusal, &self.reasoning].iter().any(|said| !said.text.is_empty())
+    }
+
+    fn said(&mut self, role: PieceRole) -> Option<&mut Said> {
         match role {
-            PieceRole::Text | PieceRole::Refusal => self.text,
-            PieceRole::Reasoning | PieceRole::Paragraph => self.reasoning,
-            PieceRole::Arguments => self.pieces,
-            PieceRole::Carried => false,
+            PieceRole::Text => Some(&mut self.text),
+            PieceRole::Refusal => Some(&mut self.refusal),
+            PieceRole::Reasoning | PieceRole::Paragraph => Some(&mut self.reasoning),
+            PieceRole::Arguments | PieceRole::Carried => None,
         }
     }
 
-    /// Takes a text.
-    pub(super) fn say(
+    fn say(&mut self, role: PieceRole, text: &str, draft: &mut Draft<'_>, out: &mut Vec<Event>) {
+        if let Some(said) = self.said(role).filter(|_| !text.is_empty()) {
+            said.text.push_str(text);
+            match role {
+                PieceRole::Text => draft.text(text, out),
+                PieceRole::Refusal => draft.refusal(text, out),
+                _ => draft.reasoning(text, out),
+            }
+        }
+    }
+
+    /// Takes a piece of one of its parts.
+    pub(super) fn piece(
         &mut self,
         role: PieceRole,
+        part: Option<u64>,
         text: &str,
         draft: &mut Draft<'_>,
         out: &mut Vec<Event>,
     ) {
-        if text.is_empty() {
-            return;
+        if role == PieceRole::Arguments {
+            return self.more(text, draft, out);
         }
-        match role {
-            PieceRole::Text => draft.text(text, out),
-            PieceRole::Refusal => draft.refusal(text, out),
-            PieceRole::Reasoning => draft.reasoning(text, out),
-            PieceRole::Arguments => {
-                if let Some(call) = self.call {
-                    draft.arguments(call, text, out);
-                }
-            }
-            PieceRole::Paragraph | PieceRole::Carried => {}
+        self.part(role, part, draft, out);
+        let Some(said) = self.said(role) else { return };
+        // Some servers begin with what an item held when it began.
+        let again = std::mem::take(&mut said.at_begin) && said.text == text;
+        if !again {
+            self.say(role, text, draft, out);
         }
-        self.text |= matches!(role, PieceRole::Text | PieceRole::Refusal);
-        self.reasoning |= role == PieceRole::Reasoning;
-        self.pieces |= role == PieceRole::Arguments;
     }
 
-    /// Parts what follows from reasoning that came before.
-    pub(super) fn paragraph(
+    /// Takes the whole text of one of its parts, of which pieces may have come.
+    pub(super) fn repeat(
         &mut self,
         role: PieceRole,
+        part: Option<u64>,
+        text: &str,
         draft: &mut Draft<'_>,
         out: &mut Vec<Event>,
     ) {
-        if role == PieceRole::Reasoning && self.reasoning {
-            self.say(role, PARAGRAPH, draft, out);
+        if role == PieceRole::Arguments {
+            keep(&mut self.whole, text);
+            return;
+        }
+        let Some(said) = self.said(role).filter(|said| part.is_none() || said.part <= part) else {
+            return;
+        };
+        said.at_begin = false;
+        self.part(role, part, draft, out);
+        let came = self.said(role).and_then(|said| said.text.get(said.start..));
+        if let Some(rest) = came.and_then(|came| text.strip_prefix(came)) {
+            self.say(role, rest, draft, out);
         }
     }
 
-    /// Passes arguments on that came whole, where no pieces did.
-    pub(super) fn arguments(&mut self, draft: &mut Draft<'_>, out: &mut Vec<Event>) {
-        if !self.pieces {
-            let whole = std::mem::take(&mut self.whole);
-            self.say(PieceRole::Arguments, &whole, draft, out);
+    /// Goes on to a part. What follows is parted from reasoning that came before.
+    pub(super) fn part(
+        &mut self,
+        role: PieceRole,
+        part: Option<u64>,
+        draft: &mut Draft<'_>,
+        out: &mut Vec<Event>,
+    ) {
+        let Some(said) = self.said(role) else { return };
+        let reasons = matches!(role, PieceRole::Reasoning | PieceRole::Paragraph);
+        let moves = said.moves(part);
+        let begins =
+            moves || (role == PieceRole::Paragraph && (part.is_none() || said.part != part));
+        let parted = said.text.is_empty() || said.text.ends_with(PARAGRAPH);
+        said.part = part.or(said.part);
+        if begins && reasons && !parted {
+            self.say(PieceRole::Reasoning, PARAGRAPH, draft, out);
         }
+        if let Some(said) = self.said(role).filter(|_| begins) {
+            said.start = said.text.len();
+        }
+    }
+
+    /// Takes more of the arguments.
+    fn more(&mut self, text: &str, draft: &mut Draft<'_>, out: &mut Vec<Event>) {
+        if text.is_empty() {
+            return;
+        }
+        self.pieces = true;
+        match self.call {
+            Some(call) => draft.arguments(call, text, out),
+            None => self.early.push_str(text),
+        }
+    }
+
+    /// Passes arguments on that came whole, in the place of their pieces.
+    pub(super) fn arguments(&mut self, draft: &mut Draft<'_>, out: &mut Vec<Event>) {
+        let Some(call) = self.call else { return };
+        let (begun, whole) = (std::mem::take(&mut self.begun), std::mem::take(&mut self.whole));
+        if self.pieces {
+            draft.settle(call, &whole);
+        } else {
+            self.more(if whole.is_empty() { &begun } else { &whole }, draft, out);
+        }
+    }
+}
+
+/// What an item says as a whole.
+pub(super) enum Words {
+    /// A text, or reasoning.
+    Text(String),
+    /// A call: its tool and its arguments.
+    Call(String, String),
+}
+
+impl Words {
+    /// Whether an item of the same kind has said this, or the beginning of it.
+    pub(super) fn are_of(&self, item: &Item, draft: &Draft<'_>) -> bool {
+        match self {
+            Words::Call(name, arguments) => {
+                item.call.is_some_and(|call| draft.is_call(call, name, arguments))
+            }
+            Words::Text(text) => {
+                let text = |said: &Said| !said.text.is_empty() && text.starts_with(&said.text);
+                text(if item.role == Some(ItemRole::Text) { &item.text } else { &item.reasoning })
+            }
+        }
+    }
+}
+
+/// Keeps arguments that say something.
+fn keep(kept: &mut String, arguments: &str) {
+    if !arguments.is_empty() {
+        *kept = arguments.into();
     }
 }
 
@@ -194,20 +301,43 @@ impl Part<'_, '_> {
         self.found.first(group).and_then(string).unwrap_or_default()
     }
 
-    /// Returns the texts of an item: its own, and those of its parts.
-    fn texts(&self, role: PieceRole) -> Result<Vec<(PieceRole, String)>, NotJson> {
-        let mut texts = vec![(role, self.text(role).into_owned())];
+    /// Returns the id of the call that an item of this kind is.
+    pub(super) fn call_id(&self) -> Cow<'_, str> {
+        let call = self.role() == Some(ItemRole::Call);
+        self.found.text(self.places.id).filter(|_| call).unwrap_or_default()
+    }
+
+    /// Returns what an item says in one of the ways it can, itself and in its parts.
+    fn whole(&self, own: PieceRole, role: PieceRole) -> Result<String, NotJson> {
+        let mut texts = Vec::new();
+        if own == role {
+            texts.push(self.text(role).into_owned());
+        }
         let lists = self.places.lists.iter().filter_map(|list| self.found.first(*list));
         for list in lists.filter(|raw| raw.starts_with('[')) {
             for raw in elements(list)? {
                 let part = self.places.read(raw)?;
-                if let Some(&role) = self.places.words.pieces.get(part.kind().as_ref()) {
-                    texts.push((role, part.text(role).into_owned()));
+                if self.places.words.pieces.get(part.kind().as_ref()) == Some(&role) {
+                    texts.push(part.text(role).into_owned());
                 }
             }
         }
-        texts.retain(|(_, text)| !text.is_empty());
-        Ok(texts)
+        texts.retain(|text| !text.is_empty());
+        Ok(texts.join(if role == PieceRole::Reasoning { PARAGRAPH } else { "" }))
+    }
+
+    /// Returns all that it says, to know it by.
+    pub(super) fn words(&self) -> Words {
+        let role = match self.role() {
+            Some(ItemRole::Text) => PieceRole::Text,
+            Some(ItemRole::Reasoning) => PieceRole::Reasoning,
+            Some(ItemRole::Call) => {
+                let name = self.found.text(self.places.name).unwrap_or_default();
+                return Words::Call(name.into(), self.text(PieceRole::Arguments).into());
+            }
+            None => return Words::Text(String::new()),
+        };
+        Words::Text(self.whole(role, role).unwrap_or_default())
     }
 
     /// Adds what the provider wants back. Of a piece, texts go on with those that came before.
@@ -228,45 +358,83 @@ impl Part<'_, '_> {
     }
 
     /// Opens a call that an item is, and keeps the arguments it brings.
-    fn call(&self, item: &mut Item, draft: &mut Draft<'_>, out: &mut Vec<Event>) {
+    fn call(&self, begins: bool, item: &mut Item, draft: &mut Draft<'_>, out: &mut Vec<Event>) {
         let text = |group| self.found.text(group).unwrap_or_default();
-        if item.call.is_none() {
-            let (id, name) = (text(self.places.id), text(self.places.name));
-            item.call = Some(draft.begin_call(&id, &name, out));
+        let (id, name) = (text(self.places.id), text(self.places.name));
+        match item.call {
+            Some(call) => draft.identify(call, &id, &name),
+            None => {
+                let call = draft.begin_call(&id, &name, out);
+                item.call = Some(call);
+                let early = std::mem::take(&mut item.early);
+                if !early.is_empty() {
+                    draft.arguments(call, &early, out);
+                }
+            }
         }
+        let kept = if begins { &mut item.begun } else { &mut item.whole };
         let Some(raw) = self.found.first(self.places.arguments) else { return };
         match string(raw) {
-            Some(text) => item.whole = text.into_owned(),
+            Some(text) => keep(kept, &text),
             // An empty object stands where the pieces are still to come.
-            None if raw.len() > 2 => item.whole = raw.into(),
+            None if raw.len() > 2 => keep(kept, raw),
             None => {}
         }
     }
 
-    /// Takes an item as far as it has come, and of its texts those of a kind that did not come before.
-    pub(super) fn take(
+    /// Takes an item that begins, as far as it has come.
+    pub(super) fn begin(
         &self,
         item: &mut Item,
         draft: &mut Draft<'_>,
         out: &mut Vec<Event>,
     ) -> Result<(), NotJson> {
+        let blank = !item.spoke();
+        self.take(true, true, item, draft, out)?;
+        for said in [&mut item.text, &mut item.refusal, &mut item.reasoning] {
+            said.at_begin = blank && !said.text.is_empty();
+        }
+        Ok(())
+    }
+
+    /// Takes an item at its end: what its pieces did not bring. Where others spoke behind it (`last` is false), only all of a
+    /// kind that did not come: the rest of a text would stand in the wrong place.
+    pub(super) fn end(
+        &self,
+        last: bool,
+        item: &mut Item,
+        draft: &mut Draft<'_>,
+        out: &mut Vec<Event>,
+    ) -> Result<(), NotJson> {
+        self.take(false, last, item, draft, out)?;
+        item.arguments(draft, out);
+        Ok(())
+    }
+
+    fn take(
+        &self,
+        begins: bool,
+        last: bool,
+        item: &mut Item,
+        draft: &mut Draft<'_>,
+        out: &mut Vec<Event>,
+    ) -> Result<(), NotJson> {
+        item.told = true;
         let own = match item.role {
             None => return Ok(()),
             Some(ItemRole::Call) => {
-                self.call(item, draft, out);
+                self.call(begins, item, draft, out);
                 return Ok(());
             }
             Some(ItemRole::Text) => PieceRole::Text,
             Some(ItemRole::Reasoning) => PieceRole::Reasoning,
         };
         self.carry(false, &mut item.carried);
-        let came = [PieceRole::Text, PieceRole::Refusal, PieceRole::Reasoning]
-            .map(|role| (role, item.has(role)));
-        for (role, text) in self.texts(own)? {
-            if came.contains(&(role, false)) {
-                item.paragraph(role, draft, out);
-                item.say(role, &text, draft, out);
-            }
+        for role in [PieceRole::Reasoning, PieceRole::Text, PieceRole::Refusal] {
+            let (whole, Some(said)) = (self.whole(own, role)?, item.said(role)) else { continue };
+            let rest =
+                whole.strip_prefix(said.text.as_str()).filter(|_| last || said.text.is_empty());
+            item.say(role, rest.unwrap_or_default(), draft, out);
         }
         Ok(())
     }

@@ -4,8 +4,9 @@
 use super::Taken;
 use super::common::{Counts, UsageCounts, fails, reason};
 use super::draft::Draft;
-use super::item::{Item, PartPlaces};
+use super::item::{Item, Part, PartPlaces};
 use super::json::{NotJson, elements, string};
+use super::pairing::{self, Which};
 use super::places::{Found, Group, Places};
 use crate::event::Event;
 use crate::message::Carry;
@@ -14,14 +15,20 @@ use crate::spec::{Dialect, FrameRole, ItemPlaces, ItemRole, PieceRole};
 /// The reader of one reply's frames.
 #[derive(Debug)]
 pub(super) struct Items<'s> {
-    dialect: &'s Dialect,
-    model: &'s str,
+    whose: Whose<'s>,
     words: &'s ItemPlaces,
     frame: FramePlaces,
     part: PartPlaces<'s>,
     counts: UsageCounts<'s>,
     seen: Counts,
     open: Vec<Item>,
+}
+
+/// Whose reply it is, for what the provider wants back.
+#[derive(Debug, Clone, Copy)]
+struct Whose<'s> {
+    dialect: &'s Dialect,
+    model: &'s str,
 }
 
 /// Where things sit in a frame.
@@ -33,17 +40,11 @@ struct FramePlaces {
     all: Group,
     index: Group,
     id: Group,
+    part: Group,
     piece: Group,
     finish: Group,
     usage: Group,
     error: Group,
-}
-
-/// Which item a frame is about.
-#[derive(Debug, Clone, Copy)]
-struct Which<'a> {
-    index: Option<u64>,
-    id: &'a str,
 }
 
 type Read<T> = Result<T, NotJson>;
@@ -53,8 +54,7 @@ impl<'s> Items<'s> {
     pub(super) fn new(dialect: &'s Dialect, words: &'s ItemPlaces, model: &'s str) -> Items<'s> {
         let (mut places, reply) = (Places::default(), &dialect.reply);
         Items {
-            dialect,
-            model,
+            whose: Whose { dialect, model },
             words,
             frame: FramePlaces {
                 kind: places.group(&words.kind),
@@ -62,6 +62,7 @@ impl<'s> Items<'s> {
                 all: places.group(&words.all),
                 index: places.group(&words.index),
                 id: places.group(&words.id),
+                part: places.group(&words.part),
                 piece: places.group(&words.piece),
                 finish: places.group(&reply.finish),
                 usage: places.group(&reply.usage),
@@ -83,14 +84,14 @@ impl<'s> Items<'s> {
         out: &mut Vec<Event>,
     ) -> Read<Taken> {
         let found = self.frame.places.read(json)?;
-        if fails(&found, self.frame.error) {
-            return Ok(Taken::Error);
-        }
         if let Some(raw) = found.first(self.frame.usage)
             && let Some(counts) = self.counts.counts(raw)
         {
             self.seen = counts.or(self.seen);
             draft.usage = self.counts.usage(self.seen);
+        }
+        if fails(&found, self.frame.error) {
+            return Ok(Taken::Error);
         }
         let kind = found.text(self.frame.kind).unwrap_or_default();
         match self.words.frames.get(kind.as_ref()) {
@@ -116,16 +117,16 @@ impl<'s> Items<'s> {
     ) -> Read<()> {
         let Some(raw) = found.first(self.frame.item) else { return Ok(()) };
         let part = self.part.read(raw)?;
-        let id = part.id();
-        let same = |item: &Item| !item.done && !id.is_empty() && item.id == id;
-        let at = self.open.iter().rposition(same).unwrap_or_else(|| {
-            let index = found.count(self.frame.index);
-            begin(&mut self.open, part.role(), Which { index, id: &id })
-        });
-        self.open.get_mut(at).map_or(Ok(()), |item| part.take(item, draft, out))
+        let (id, call_id) = (part.id(), part.call_id());
+        let which = Which { index: found.count(self.frame.index), id: &id, call_id: &call_id };
+        let at = pairing::opened(&self.open, part.role(), which);
+        let at = at.unwrap_or_else(|| begin(&mut self.open, part.role(), which));
+        let Some(item) = self.open.get_mut(at) else { return Ok(()) };
+        learn(item, which);
+        part.begin(item, draft, out)
     }
 
-    /// Takes a piece. One for an item that nobody opened opens it, unless it is of a call, which has no name then.
+    /// Takes a piece. One for an item that nobody opened opens it.
     fn added(
         &mut self,
         found: &Found<'_>,
@@ -133,32 +134,31 @@ impl<'s> Items<'s> {
         draft: &mut Draft<'_>,
         out: &mut Vec<Event>,
     ) -> Read<()> {
-        let part = match found.first(self.frame.piece) {
+        let piece = match found.first(self.frame.piece) {
             Some(raw) if raw.starts_with('{') => Some(self.part.read(raw)?),
             _ => None,
         };
-        let kind = part.as_ref().map_or(kind.into(), |part| part.kind());
+        let kind = piece.as_ref().map_or(kind.into(), |piece| piece.kind());
         let known = self.words.pieces.get(kind.as_ref()).map(|role| (*role, false));
         let repeated = || self.words.repeated.get(kind.as_ref()).map(|role| (*role, true));
         let Some((role, repeats)) = known.or_else(repeated) else { return Ok(()) };
         let id = found.text(self.frame.id).unwrap_or_default();
-        let which = Which { index: found.count(self.frame.index), id: &id };
-        let at = at(&self.open, which);
+        let which = Which { index: found.count(self.frame.index), id: &id, call_id: "" };
+        let at = pairing::of_piece(&self.open, of_piece(role), which);
         let at = at.unwrap_or_else(|| begin(&mut self.open, of_piece(role), which));
         let Some(item) = self.open.get_mut(at).filter(|item| item.role.is_some()) else {
             return Ok(());
         };
+        let part = found.count(self.frame.part);
+        let own = || found.first(self.frame.piece).and_then(string).unwrap_or_default();
+        let text = || piece.as_ref().map_or_else(own, |piece| piece.text(role));
         match role {
-            _ if repeats && item.has(role) => {}
-            PieceRole::Paragraph => item.paragraph(PieceRole::Reasoning, draft, out),
+            PieceRole::Paragraph => item.part(role, part, draft, out),
             PieceRole::Carried => {
-                part.iter().for_each(|part| part.carry(true, &mut item.carried));
+                piece.iter().for_each(|piece| piece.carry(true, &mut item.carried));
             }
-            _ => {
-                let own = found.first(self.frame.piece).and_then(string).unwrap_or_default();
-                let text = part.as_ref().map_or(own, |part| part.text(role));
-                item.say(role, &text, draft, out);
-            }
+            _ if repeats => item.repeat(role, part, &text(), draft, out),
+            _ => item.piece(role, part, &text(), draft, out),
         }
         Ok(())
     }
@@ -170,89 +170,138 @@ impl<'s> Items<'s> {
         out: &mut Vec<Event>,
     ) -> Read<()> {
         let part = found.first(self.frame.item).map(|raw| self.part.read(raw)).transpose()?;
-        let own = part.as_ref().map(|part| part.id()).unwrap_or_default();
-        let id = found.text(self.frame.id).unwrap_or(own);
-        let which = Which { index: found.count(self.frame.index), id: &id };
-        let known = at(&self.open, which);
-        let open = known.filter(|at| self.open.get(*at).is_some_and(|item| !item.done));
-        let at = match (open, &part) {
+        let own = part.as_ref().map(|part| (part.id(), part.call_id())).unwrap_or_default();
+        let id = found.text(self.frame.id).unwrap_or(own.0);
+        let which = Which { index: found.count(self.frame.index), id: &id, call_id: &own.1 };
+        let fits = |item: &Item| part.as_ref().is_none_or(|part| item.role == part.role());
+        let words = part.as_ref().map(Part::words);
+        let says = |item: &Item| words.as_ref().is_some_and(|words| words.are_of(item, draft));
+        let known = pairing::ended(&self.open, which, fits, says);
+        let at = match (known, &part) {
             (Some(at), _) => at,
             (None, Some(part)) => begin(&mut self.open, part.role(), which),
             (None, None) => return Ok(()),
         };
-        let Some(item) = self.open.get_mut(at) else { return Ok(()) };
-        if let Some(part) = &part {
-            part.take(item, draft, out)?;
-        }
-        close(item, self.dialect, self.model, draft, out);
-        Ok(())
+        end(&mut self.open, at, which, part.as_ref(), self.whose, draft, out)
     }
 
-    /// Takes the items of a whole reply that did not come before: known by id, by number, or by their place and kind.
+    /// Takes the items of a whole reply: of those that came before what is new in them.
     fn rest(&mut self, found: &Found<'_>, draft: &mut Draft<'_>, out: &mut Vec<Event>) -> Read<()> {
         let Some(all) = found.first(self.frame.all).filter(|raw| raw.starts_with('[')) else {
             return Ok(());
         };
-        let came = self.open.len();
-        for (number, raw) in elements(all)?.iter().enumerate() {
-            let part = self.part.read(raw)?;
-            let (role, id) = (part.role(), part.id());
-            let same = |item: &Item| {
-                (!id.is_empty() && item.id == id) || item.index == Some(number as u64)
-            };
-            let placed = |item: &Item| item.index.is_none() && item.role == role;
-            let known = self.open.iter().take(came).position(same).or_else(|| {
-                self.open.iter().take(came).nth(number).filter(|item| placed(item)).map(|_| number)
-            });
-            let at = known
-                .unwrap_or_else(|| begin(&mut self.open, role, Which { index: None, id: &id }));
-            if let Some(item) = self.open.get_mut(at).filter(|item| !item.done) {
-                part.take(item, draft, out)?;
-                close(item, self.dialect, self.model, draft, out);
-            }
+        let parts = elements(all)?.into_iter().map(|raw| self.part.read(raw));
+        let parts = parts.collect::<Read<Vec<_>>>()?;
+        let mut ends = vec![None; parts.len()];
+        for by in [By::Ids, By::Words, By::Place] {
+            repeat(by, &mut self.open, &parts, &mut ends, draft);
+        }
+        for (part, at) in parts.iter().zip(ends) {
+            let (Some(at), id, call_id) = (at, part.id(), part.call_id()) else { continue };
+            let which = Which { index: None, id: &id, call_id: &call_id };
+            end(&mut self.open, at, which, Some(part), self.whose, draft, out)?;
         }
         Ok(())
     }
 
     fn finish(&mut self, found: &Found<'_>, draft: &mut Draft<'_>, out: &mut Vec<Event>) {
         for item in &mut self.open {
-            close(item, self.dialect, self.model, draft, out);
+            close(item, self.whose, draft, out);
         }
-        if let Some(word) = reason(self.dialect, found, self.frame.finish) {
+        if let Some(word) = reason(self.whose.dialect, found, self.frame.finish) {
             draft.finish = Some(word);
         }
     }
 }
 
 fn begin(open: &mut Vec<Item>, role: Option<ItemRole>, which: Which<'_>) -> usize {
-    open.push(Item::new(role, which.index, which.id));
+    open.push(Item::new(role, which));
     open.len() - 1
 }
 
-/// Finds the item a frame is about: by its number, by its id, or the last one when the frame has neither.
-fn at(open: &[Item], Which { index, id }: Which<'_>) -> Option<usize> {
-    let numbered = index.and_then(|_| open.iter().rposition(|item| item.index == index));
-    let named = || open.iter().rposition(|item| !id.is_empty() && item.id == id);
-    let last = || if index.is_none() { open.len().checked_sub(1) } else { None };
-    numbered.or_else(named).or_else(last)
+/// Notes what an item was not known by before.
+fn learn(item: &mut Item, which: Which<'_>) {
+    item.index = item.index.or(which.index);
+    for (own, said) in [(&mut item.id, which.id), (&mut item.call_id, which.call_id)] {
+        if own.is_empty() {
+            own.push_str(said);
+        }
+    }
 }
 
 /// What an item is that only a piece shows.
 fn of_piece(role: PieceRole) -> Option<ItemRole> {
     match role {
         PieceRole::Text | PieceRole::Refusal => Some(ItemRole::Text),
-        PieceRole::Reasoning => Some(ItemRole::Reasoning),
-        PieceRole::Paragraph | PieceRole::Arguments | PieceRole::Carried => None,
+        PieceRole::Reasoning | PieceRole::Paragraph => Some(ItemRole::Reasoning),
+        PieceRole::Arguments => Some(ItemRole::Call),
+        PieceRole::Carried => None,
     }
 }
 
-fn close(
-    item: &mut Item,
-    dialect: &Dialect,
-    model: &str,
+/// How an item of a whole reply is known.
+#[derive(Debug, Clone, Copy)]
+enum By {
+    /// Its ids.
+    Ids,
+    /// What it says.
+    Words,
+    /// Its place; without one it is new.
+    Place,
+}
+
+/// Says which items those of a whole reply are, as far as they are known by this.
+fn repeat(
+    by: By,
+    open: &mut Vec<Item>,
+    parts: &[Part<'_, '_>],
+    ends: &mut [Option<usize>],
+    draft: &Draft<'_>,
+) {
+    for (number, (part, end)) in parts.iter().zip(ends).enumerate() {
+        let role = part.role();
+        if end.is_some() || role.is_none() {
+            continue;
+        }
+        let (id, call_id) = (part.id(), part.call_id());
+        let which = Which { index: Some(number as u64), id: &id, call_id: &call_id };
+        let fits = |item: &Item| !item.repeated && item.role == role;
+        *end = match by {
+            By::Ids => pairing::surest(open, which, fits),
+            By::Words => {
+                let words = part.words();
+                open.iter().position(|item| fits(item) && words.are_of(item, draft))
+            }
+            By::Place => pairing::placed(open, which, fits)
+                .or_else(|| Some(begin(open, role, Which { index: None, ..which }))),
+        };
+        if let Some(item) = end.and_then(|at| open.get_mut(at)) {
+            item.repeated = true;
+        }
+    }
+}
+
+/// Ends an item; a frame may hold all of it.
+fn end(
+    open: &mut [Item],
+    at: usize,
+    which: Which<'_>,
+    part: Option<&Part<'_, '_>>,
+    whose: Whose<'_>,
     draft: &mut Draft<'_>,
     out: &mut Vec<Event>,
-) {
+) -> Read<()> {
+    let last = !open.iter().skip(at + 1).any(Item::spoke);
+    let Some(item) = open.get_mut(at) else { return Ok(()) };
+    learn(item, which);
+    if let Some(part) = part {
+        part.end(last, item, draft, out)?;
+    }
+    close(item, whose, draft, out);
+    Ok(())
+}
+
+fn close(item: &mut Item, whose: Whose<'_>, draft: &mut Draft<'_>, out: &mut Vec<Event>) {
     if std::mem::replace(&mut item.done, true) {
         return;
     }
@@ -260,7 +309,7 @@ fn close(
     let fields = std::mem::take(&mut item.carried);
     // A list alone is worth nothing to the provider: what it wants back is a text that only it can read.
     if item.role == Some(ItemRole::Reasoning) && fields.values().any(|value| value.is_string()) {
-        let carry = Carry { dialect: dialect.id.clone(), model: model.into(), fields };
+        let carry = Carry { dialect: whose.dialect.id.clone(), model: whose.model.into(), fields };
         draft.carry(true, carry, out);
     }
 }

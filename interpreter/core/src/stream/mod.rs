@@ -14,6 +14,7 @@ mod item;
 mod items;
 mod json;
 mod nesting;
+mod pairing;
 mod places;
 mod sse;
 mod text_calls;

@@ -146,8 +146,13 @@ impl<'a> Found<'a> {
 
     /// Returns the first value of a part as text; numbers are given as they are written.
     pub(crate) fn text(&self, group: Group) -> Option<Cow<'a, str>> {
-        let raw = self.first(group)?;
-        string(raw).or_else(|| number(raw).map(|_| Cow::Borrowed(raw)))
+        text(self.first(group)?)
+    }
+
+    /// Returns all values of a part that are texts, in the same way.
+    pub(crate) fn texts(&self, group: Group) -> impl Iterator<Item = Cow<'a, str>> {
+        let slots = self.slots.get(group.first..group.end).unwrap_or_default();
+        slots.iter().filter_map(|raw| text((*raw)?))
     }
 
     /// Returns the first value of a part as a count; a fraction is cut off.
@@ -169,6 +174,10 @@ impl<'a> Found<'a> {
 /// Returns whether a value is an empty text, list or object.
 pub(super) fn is_empty(raw: &str) -> bool {
     matches!(raw, "\"\"" | "[]" | "{}")
+}
+
+fn text(raw: &str) -> Option<Cow<'_, str>> {
+    string(raw).or_else(|| number(raw).map(|_| Cow::Borrowed(raw)))
 }
 
 fn number(raw: &str) -> Option<u64> {
