@@ -124,12 +124,15 @@ pub struct RequestNames {
     /// The form of JSON schema that parameters of tools are reduced to.
     #[serde(default)]
     pub schema: SchemaForm,
-    /// The keys of a schema in the form `openapi` that the wire knows.
+    /// A pattern of the portable subset that names of parameters must fit in the form `object_root`; others are left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub schema_names: Option<String>,
+    /// The keys of a schema in the forms `openapi` and `inlined` that the wire knows.
     #[serde(default)]
     pub schema_keys: Vec<String>,
-    /// The formats of a string or number that the wire knows, in that form.
+    /// By type: the formats that the wire knows, in those forms.
     #[serde(default)]
-    pub schema_formats: Vec<String>,
+    pub schema_formats: BTreeMap<String, Vec<String>>,
     /// The longest name of a tool.
     pub longest_name: usize,
     /// The field of the window that the server shall make room for, or a JSON pointer to it.
@@ -154,6 +157,8 @@ pub enum SchemaForm {
     ObjectRoot,
     /// The subset of OpenAPI 3.0.
     Openapi,
+    /// No references, and nothing combined but by `anyOf` below the root.
+    Inlined,
 }
 
 /// What stands in for something a provider wants back and this conversation does not have.
@@ -164,7 +169,7 @@ pub struct StandIn {
     pub field: String,
     /// Its value.
     pub value: Value,
-    /// What the names of models begin with that want it.
+    /// What the names of models begin with that want it, behind any path.
     pub models: Vec<String>,
 }
 

@@ -106,8 +106,8 @@ pub struct RepairLimits {
     pub no_effort: Vec<String>,
     /// A pattern for ids of calls that the strictest servers take.
     pub call_ids: String,
-    /// The keys of a tool's schema that every server takes.
-    pub schema_keys: Vec<String>,
+    /// How far the schemas of tools are reduced.
+    pub schema: SchemaLimits,
     /// What stands in for a message of the person's where there is none.
     pub no_user: String,
     /// What the model is told to have said between a result and the person.
@@ -122,6 +122,20 @@ pub struct RepairLimits {
     pub further: BTreeMap<String, String>,
     /// Repairs that later runs begin with.
     pub learned: Vec<String>,
+}
+
+/// How the schemas of tools are reduced for wires that do not know all of JSON schema.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SchemaLimits {
+    /// The keys that every server takes.
+    pub keys: Vec<String>,
+    /// By names in lower case under which tools know them: the types of JSON schema.
+    pub types: BTreeMap<String, String>,
+    /// How deep schemas and references are followed.
+    pub depth: usize,
+    /// Most values that the references of a tool bring in.
+    pub most_referred: usize,
 }
 
 /// How long a server may take.

@@ -28,8 +28,8 @@ pub use entries::Entries;
 pub use late::Late;
 pub use limits::{
     BashLimits, Budgets, DiscoveryLimits, EditLimits, EmbedLimits, GrepLimits, ImageLimits, Limits,
-    ListLimits, PathLimits, ProjectFiles, ReadLimits, RepairLimits, Retry, RunLimits, SeenLimits,
-    ServerLimits, StreamLimits, ToolLimits,
+    ListLimits, PathLimits, ProjectFiles, ReadLimits, RepairLimits, Retry, RunLimits, SchemaLimits,
+    SeenLimits, ServerLimits, StreamLimits, ToolLimits,
 };
 pub use matcher::{Fold, Matcher};
 pub use mode::{MODES, Mode, ModeRow};

@@ -7,7 +7,8 @@ use super::history::{Answered, Turn, arguments, carried, images, instructions, t
 use super::ids::Ids;
 use super::object_root;
 use crate::message::{Carry, Image, Message, Part};
-use crate::spec::{CacheMark, Dialect, RequestNames, Rule, SchemaForm};
+use crate::spec::{Budget, CacheMark, Dialect, RequestNames, Rule, SchemaForm};
+use lembas_codegen::when::Pattern;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
@@ -37,11 +38,8 @@ pub(super) fn request(
         }
     }
     let mut fields = fields(rules, dialect, ask, own);
-    if let Some(budget) = &names.budget
-        && goes_on_without_thought(&messages)
-        && fields.get(&budget.field).is_some_and(|field| field.get(&budget.number).is_some())
-    {
-        fields.shift_remove(&budget.field);
+    if let Some(budget) = &names.budget {
+        goes_on(budget, &names.roles.assistant, &mut fields, &mut messages);
     }
     body(fields, "messages", &messages)
 }
@@ -62,13 +60,41 @@ fn mark(cache: &CacheMark, tools: &mut [Value], system: &mut [Value], messages: 
     }
 }
 
-/// Whether the results at the end are of calls that no thinking stands before: a model that thinks by a budget refuses that,
-/// so it must not think in this turn.
-fn goes_on_without_thought(messages: &[Wire<'_>]) -> bool {
-    let kind = |message: &Wire<'_>| message.content.first().map(|block| block["type"].clone());
-    let [.., said, results] = messages else { return false };
-    let thought = kind(said).is_some_and(|kind| kind == "thinking" || kind == "redacted_thinking");
-    kind(results).is_some_and(|kind| kind == "tool_result") && !thought
+/// Makes thinking and the end of the conversation fit. A model that thinks by a budget refuses to go on with what it said
+/// without thinking, so it must not think in this turn; one that does not think refuses to go on behind thoughts.
+fn goes_on(
+    budget: &Budget,
+    assistant: &str,
+    fields: &mut Map<String, Value>,
+    messages: &mut [Wire<'_>],
+) {
+    let thinks = |field: &Value| field.get(&budget.number).is_some();
+    if fields.get(&budget.field).is_some_and(thinks) && goes_on_without_thought(messages, assistant)
+    {
+        fields.shift_remove(&budget.field);
+    }
+    let off = |field: &Value| field["type"] == "disabled";
+    let last = messages.last_mut().filter(|last| last.role == assistant);
+    if let Some(last) = last.filter(|_| fields.get(&budget.field).is_none_or(off)) {
+        last.content.retain(|block| !is_thought(block));
+    }
+}
+
+/// Whether the model spoke last, or its calls did, and no thinking stands at the beginning of it.
+fn goes_on_without_thought(messages: &[Wire<'_>], assistant: &str) -> bool {
+    let thought = |message: &Wire<'_>| message.content.first().is_some_and(is_thought);
+    match messages {
+        [.., last] if last.role == assistant => !thought(last),
+        [.., said, results] => {
+            let kind = results.content.first().map(|block| &block["type"]);
+            kind.is_some_and(|kind| kind == "tool_result") && !thought(said)
+        }
+        _ => false,
+    }
+}
+
+fn is_thought(block: &Value) -> bool {
+    block["type"] == "thinking" || block["type"] == "redacted_thinking"
 }
 
 /// Writes the turns of one request.
@@ -83,9 +109,10 @@ impl<'a> Writer<'a> {
     }
 
     fn tools(&self) -> Vec<Value> {
+        let names = self.names().schema_names.as_ref().and_then(|names| Pattern::new(names).ok());
         let tool = |tool: &crate::prompt::ToolDefinition| {
             let schema = match self.names().schema {
-                SchemaForm::ObjectRoot => object_root::parameters(&tool.parameters),
+                SchemaForm::ObjectRoot => object_root::parameters(&tool.parameters, names.as_ref()),
                 _ => tool.parameters.clone(),
             };
             json!({ "name": tool.name, "description": tool.description, "input_schema": schema })
@@ -110,6 +137,12 @@ impl<'a> Writer<'a> {
                     add(&roles.assistant, self.blocks(message, answered));
                     add(&roles.user, answered.iter().map(|each| self.answer(each)).collect());
                 }
+            }
+        }
+        for said in messages.iter_mut().filter(|message| message.role == roles.assistant) {
+            // Thinking that led to nothing is refused.
+            while said.content.last().is_some_and(is_thought) {
+                said.content.pop();
             }
         }
         if let Some(last) = messages.last_mut().filter(|last| last.role == roles.assistant) {
@@ -173,7 +206,9 @@ impl<'a> Writer<'a> {
         } else if !text.trim().is_empty() {
             block["content"] = text.as_str().into();
         }
-        if answered.result.is_some_and(|result| result.error) {
+        // A failure without a word is refused.
+        let said = block.get("content").is_some();
+        if said && answered.result.is_some_and(|result| result.error) {
             block["is_error"] = true.into();
         }
         block

@@ -6,9 +6,9 @@ use super::history::{
     Answered, Turn, arguments, carried, images, instructions, text, turns, wire_name,
 };
 use super::ids::Ids;
-use super::openapi;
+use super::reduced;
 use crate::message::{Carry, Image, Message, Part, ToolCall, ToolResult};
-use crate::spec::{Dialect, RequestNames, Rule};
+use crate::spec::{Dialect, Fix, RequestNames, Rule, StandIn};
 use serde_json::{Map, Value, json};
 
 /// Returns the body of a request. The model is part of its path.
@@ -23,7 +23,10 @@ pub(super) fn request(
     let writer = Writer { dialect, ask };
     let turns = turns(ask.messages, &mut Ids::new(rules, dialect, ask));
     let mut own = Map::new();
-    let system: Vec<Value> = instructions(&turns).map(|text| json!({ "text": text })).collect();
+    let system: Vec<Value> = instructions(&turns)
+        .filter(|text| !text.trim().is_empty())
+        .map(|text| json!({ "text": text }))
+        .collect();
     if !system.is_empty() {
         own.insert("systemInstruction".into(), json!({ "parts": system }));
     }
@@ -64,11 +67,11 @@ impl Writer<'_> {
     }
 
     fn tools(&self) -> Vec<Value> {
-        let known = openapi::Known::of(self.names());
+        let known = reduced::Known::of(self.names(), self.ask.mending.limits);
         let tool = |tool: &crate::prompt::ToolDefinition| {
             let mut declared = json!({ "name": tool.name, "description": tool.description });
             // An object without properties is refused; a function without parameters is not.
-            if let Some(parameters) = openapi::parameters(&tool.parameters, known) {
+            if let Some(parameters) = reduced::parameters(&tool.parameters, known) {
                 declared["parameters"] = parameters;
             }
             declared
@@ -153,11 +156,18 @@ impl Writer<'_> {
         let mut part = self.carrying(json!({ "functionCall": function }), &call.carry);
         if let Some(stand_in) = self.names().stand_in.as_ref().filter(|_| first)
             && part.get(&stand_in.field).is_none()
-            && stand_in.models.iter().any(|model| self.ask.model.starts_with(model.as_str()))
+            && self.wants(stand_in)
         {
             part[&stand_in.field] = stand_in.value.clone();
         }
         part
+    }
+
+    /// Whether the model refuses calls that carry nothing.
+    fn wants(&self, stand_in: &StandIn) -> bool {
+        let name = self.ask.model.rsplit('/').next().unwrap_or_default();
+        self.ask.mending.repairs.has(Fix::SendReasoning)
+            || stand_in.models.iter().any(|model| name.starts_with(model.as_str()))
     }
 
     fn answer(&self, Answered { call, result, .. }: &Answered<'_>) -> Value {

@@ -8,7 +8,7 @@ mod ids;
 mod object_root;
 mod ollama;
 mod openai_chat;
-mod openapi;
+mod reduced;
 mod repaired;
 mod responses;
 

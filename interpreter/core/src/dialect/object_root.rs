@@ -1,11 +1,12 @@
 //! Gives the parameters of a tool a root that is an object and nothing else, for wires that refuse alternatives there. What is
 //! below the root stays as it is.
 
+use lembas_codegen::when::Pattern;
 use serde_json::{Map, Value, json};
 
 /// Returns the parameters with such a root. Alternatives are laid over each other: all of their properties are there, and
-/// required is what each of them requires.
-pub(super) fn parameters(schema: &Value) -> Value {
+/// required is what each of them requires. Properties whose names do not fit are left out.
+pub(super) fn parameters(schema: &Value, names: Option<&Pattern>) -> Value {
     let mut root = schema.as_object().cloned().unwrap_or_default();
     let all = root.shift_remove("allOf");
     for part in parts(&all, schema) {
@@ -23,7 +24,19 @@ pub(super) fn parameters(schema: &Value) -> Value {
         }
     }
     root.insert("type".into(), "object".into());
+    if let Some(names) = names.and_then(Pattern::regex) {
+        keep(&mut root, |name| names.is_match(name));
+    }
     root.into()
+}
+
+fn keep(root: &mut Map<String, Value>, fits: impl Fn(&str) -> bool) {
+    if let Some(Value::Object(properties)) = root.get_mut("properties") {
+        properties.retain(|name, _| fits(name));
+    }
+    if let Some(Value::Array(required)) = root.get_mut("required") {
+        required.retain(|name| name.as_str().is_some_and(&fits));
+    }
 }
 
 /// Returns the schemas of a list, what they refer to in their place.

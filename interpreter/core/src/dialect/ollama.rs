@@ -4,6 +4,7 @@ use super::Ask;
 use super::fields::{body, fields, set};
 use super::history::{Answered, Turn, arguments, images, text, told, turns, wire_name};
 use super::ids::Ids;
+use super::reduced::{Known, definitions};
 use crate::message::{Image, Message, Part};
 use crate::spec::{Dialect, RequestNames, Rule};
 use serde_json::{Map, Value, json};
@@ -17,6 +18,8 @@ pub(super) fn request(
     dialect: &Dialect,
     ask: &Ask<'_>,
 ) -> Result<String, serde_json::Error> {
+    let known = Known::of(&dialect.request, ask.mending.limits);
+    let ask = &Ask { tools: &definitions(ask.tools, known), ..*ask };
     let mut own = super::openai_chat::own(ask);
     if let (Some(place), Some(window)) = (&dialect.request.window, ask.window) {
         set(&mut own, place, window.into());

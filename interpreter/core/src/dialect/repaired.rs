@@ -1,6 +1,6 @@
 //! A conversation as a server takes it that has refused it before: repairs of what every wire shares, before one writes it.
 
-use super::{Ask, openapi};
+use super::{Ask, reduced};
 use crate::message::{Image, Message, Part, Role};
 use crate::prompt::ToolDefinition;
 use crate::say::filled;
@@ -42,13 +42,7 @@ pub(super) fn tools<'a>(ask: &Ask<'a>) -> Cow<'a, [ToolDefinition]> {
     if !repairs.has(Fix::PlainSchema) {
         return Cow::Borrowed(ask.tools);
     }
-    let known = openapi::Known::plain(&limits.schema_keys);
-    let plain = |tool: &ToolDefinition| {
-        let nothing = || json!({ "type": "object", "properties": {} });
-        let parameters = openapi::parameters(&tool.parameters, known).unwrap_or_else(nothing);
-        ToolDefinition { parameters, ..tool.clone() }
-    };
-    Cow::Owned(ask.tools.iter().map(plain).collect())
+    Cow::Owned(reduced::definitions(ask.tools, reduced::Known::plain(limits)))
 }
 
 /// Puts a line in the place of images with more bytes than a server takes.
@@ -177,14 +171,25 @@ fn merge_roles(all: Vec<Message>, _: &RepairLimits) -> Vec<Message> {
     out
 }
 
-/// Lets the person say something where the model spoke first or last.
+/// Lets the person say something where the model spoke first or last. Behind calls their results are last.
 fn add_user(mut all: Vec<Message>, limits: &RepairLimits) -> Vec<Message> {
-    let said = Message::text(Role::User, limits.no_user.clone());
+    let said = || Message::text(Role::User, limits.no_user.clone());
     let behind = all.iter().take_while(|message| message.role == Role::System).count();
     if all.get(behind).is_none_or(|first| first.role != Role::User) {
-        all.insert(behind, said);
-    } else if all.last().is_some_and(|last| last.role == Role::Assistant) {
-        all.push(said);
+        all.insert(behind, said());
+    }
+    let calls =
+        |message: &Message| message.parts.iter().any(|part| matches!(part, Part::ToolCall(_)));
+    let silent = |message: &Message| !calls(message) && message.plain().trim().is_empty();
+    // Results of no call are not written, nor is a message of the model's that says nothing.
+    let written = |message: &&Message| match message.role {
+        Role::Tool => false,
+        Role::Assistant => !silent(message),
+        Role::System | Role::User => true,
+    };
+    let last = all.iter().rev().find(written);
+    if last.is_some_and(|last| last.role == Role::Assistant && !calls(last)) {
+        all.push(said());
     }
     all
 }
