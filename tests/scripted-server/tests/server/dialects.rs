@@ -186,6 +186,7 @@ fn requests_of_anthropic() {
     );
     check(&[("/thinking", json!({"type": "enabled", "budget_tokens": 1024}))], None);
     check(&[("/tools/0/input_schema/anyOf", json!([]))], Some("top level"));
+    check(&[("/tools/0/input_schema/properties/a[b]", json!({}))], Some("Property keys"));
     messages(
         json!([user, calls(&["a", "b"]), said(json!([result("b"), result("a"), text]))]),
         None,
@@ -210,6 +211,16 @@ fn requests_of_anthropic() {
     messages(json!([said(json!([{"type": "text", "text": " "}]))]), Some("blank"));
     let thought = json!({"role": "assistant", "content": [{"type": "thinking", "thinking": "hm", "signature": "x"}, text]});
     messages(json!([user, thought, user]), Some("Invalid `signature`"));
+    let hidden = json!({"type": "redacted_thinking", "data": "x"});
+    let model = |content: Value| json!({"role": "assistant", "content": content});
+    messages(json!([user, model(json!([text, hidden])), user]), Some("final block"));
+    messages(json!([user, model(json!([hidden, text])), user]), None);
+    messages(json!([user, model(json!([hidden, text]))]), Some("thinking is disabled"));
+    let goes_on = ("/messages", json!([user, model(json!([text]))]));
+    let thinking = ("/thinking", json!({"type": "enabled", "budget_tokens": 1024}));
+    check(&[goes_on, thinking], Some("must start with a thinking block"));
+    let failed = json!({"type": "tool_result", "tool_use_id": "a", "is_error": true});
+    messages(json!([user, calls(&["a"]), said(json!([failed]))]), Some("cannot be empty"));
     messages(
         json!([user, {"role": "assistant", "content": [{"type": "text", "text": "so "}]}]),
         Some("trailing whitespace"),
@@ -251,6 +262,18 @@ fn requests_of_gemini() {
     );
     parameters(json!({"type": "object", "properties": {"a": {"const": 1}}}), Some("Unknown name"));
     parameters(
+        json!({"type": "object", "properties": {"a": {"type": "file"}}}),
+        Some("Invalid value"),
+    );
+    parameters(
+        json!({"type": "object", "properties": {"a": {"type": "string", "format": "int32"}}}),
+        Some("are supported for"),
+    );
+    check(&[("/systemInstruction", json!({"parts": [{"text": ""}]}))], Some("empty text"));
+    let level = |level: &str| json!({"thinkingConfig": {"thinkingLevel": level}});
+    check(&[("/generationConfig", level("low"))], None);
+    check(&[("/generationConfig", level("max"))], Some("thinking_level"));
+    parameters(
         json!({"type": "object", "properties": {"a": {}}, "required": ["b"]}),
         Some("not defined"),
     );
@@ -267,6 +290,13 @@ fn requests_of_ollama() {
     check(&[], None);
     check(&[("/think", json!("high"))], None);
     check(&[("/think", json!("hard"))], Some("invalid think value"));
+    let schema = |schema: Value, broken| {
+        check(&[("/tools/0/function/parameters/properties/a", schema)], broken);
+    };
+    schema(json!({"type": ["string", "null"], "enum": [1]}), None);
+    schema(json!(true), Some("cannot unmarshal"));
+    schema(json!({"required": true}), Some("cannot unmarshal"));
+    schema(json!({"$ref": "#/$defs/a"}), Some("is lost"));
     messages(json!([user, call(json!({})), result]), None);
     messages(json!([user, call(json!("{}")), result]), Some("cannot unmarshal"));
     messages(json!([user, call(json!({})), user]), Some("before the results"));

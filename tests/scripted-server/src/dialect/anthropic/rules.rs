@@ -22,6 +22,7 @@ pub(super) fn check(request: &Incoming) -> Checked {
     thinking(&body, most)?;
     system(&body)?;
     messages(&body)?;
+    end(&body)?;
     tools(&body)?;
     let marks = marks(&body);
     need(marks <= 4, || {
@@ -101,7 +102,11 @@ fn user(blocks: &[Value], place: &str, open: &mut Vec<&str>) -> Checked {
         let at = open.iter().position(|known| *known == id);
         let at = at.ok_or_else(|| format!("{place}: unexpected tool_use_id \"{id}\""))?;
         open.remove(at);
+        let failed = block.get("is_error") == Some(&Value::Bool(true));
         match block.get("content") {
+            None if failed => {
+                return Err(format!("{place}: content cannot be empty if `is_error` is true"));
+            }
             None | Some(Value::String(_)) => {}
             Some(Value::Array(parts)) if !parts.is_empty() => {
                 parts.iter().try_for_each(|part| shown(part, &place))?;
@@ -166,7 +171,28 @@ fn assistant<'v>(
             format!("{place}: thinking cannot be marked")
         })?;
     }
+    need(!blocks.last().is_some_and(is_thought), || {
+        format!("{place}: The final block in an assistant message cannot be `thinking`.")
+    })?;
     Ok(open)
+}
+
+fn is_thought(block: &Value) -> bool {
+    ["thinking", "redacted_thinking"].contains(&text(block, "type"))
+}
+
+/// Checks that the last message, if it is the model's, fits whether the model thinks.
+fn end(body: &Value) -> Checked {
+    let last = list(body, "messages").last().filter(|last| text(last, "role") == "assistant");
+    let Some(blocks) = last.map(|last| list(last, "content")) else { return Ok(()) };
+    let thinking = body.get("thinking").map_or("disabled", |thinking| text(thinking, "type"));
+    need(thinking != "disabled" || !blocks.iter().any(is_thought), || {
+        "When thinking is disabled, an `assistant` message in the final position cannot contain `thinking`.".to_owned()
+    })?;
+    need(thinking != "enabled" || blocks.first().is_some_and(is_thought), || {
+        "When `thinking` is enabled, a final `assistant` message must start with a thinking block"
+            .to_owned()
+    })
 }
 
 /// Checks one call and returns its id.
@@ -189,6 +215,14 @@ fn tools(body: &Value) -> Checked {
         })?;
         let root = ["oneOf", "anyOf", "allOf"].iter().all(|name| schema.get(name).is_none());
         need(root, || format!("{place}.input_schema: has alternatives at the top level"))?;
+        let names = schema.get("properties").and_then(Value::as_object);
+        let named = |name: &String| {
+            let fits = |byte: u8| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte);
+            (1..=64).contains(&name.len()) && name.bytes().all(fits)
+        };
+        need(names.is_none_or(|names| names.keys().all(named)), || {
+            format!("{place}.input_schema.properties: Property keys should match pattern")
+        })?;
     }
     Ok(())
 }

@@ -31,6 +31,16 @@ const KEYS: [&str; 21] = [
     "default",
 ];
 
+/// The types of a schema, with their formats.
+const TYPES: [(&str, &[&str]); 6] = [
+    ("string", &["enum", "date-time"]),
+    ("integer", &["int32", "int64"]),
+    ("number", &["float", "double"]),
+    ("boolean", &[]),
+    ("array", &[]),
+    ("object", &[]),
+];
+
 /// Checks a request.
 ///
 /// # Errors
@@ -41,11 +51,17 @@ pub(super) fn check(request: &Incoming) -> Checked {
     need(body.get("model").is_none(), || "model: is part of the path".to_owned())?;
     if let Some(system) = body.get("systemInstruction") {
         parts(system, "systemInstruction", &["text"])?;
+        let empty = list(system, "parts").iter().any(|part| text(part, "text").is_empty());
+        need(!empty, || "systemInstruction: it has an empty text parameter".to_owned())?;
     }
     let signs = request.path.contains("/models/gemini-3");
     contents(&body, signs)?;
     tools(&body)?;
     let thinking = body.pointer("/generationConfig/thinkingConfig");
+    let level = thinking.map_or("", |thinking| text(thinking, "thinkingLevel"));
+    need(["", "minimal", "low", "medium", "high"].contains(&level), || {
+        format!("Invalid value at 'generation_config.thinking_config.thinking_level', \"{level}\"")
+    })?;
     let both = thinking.is_some_and(|thinking| {
         thinking.get("thinkingBudget").is_some() && thinking.get("thinkingLevel").is_some()
     });
@@ -180,6 +196,15 @@ fn schema(schema: &Value, place: &str) -> Checked {
     }
     need(schema.get("type").is_none_or(Value::is_string), || {
         format!("{place}.type: Proto field is not repeating, cannot start list.")
+    })?;
+    let kind = text(schema, "type");
+    need(kind.is_empty() || TYPES.iter().any(|(known, _)| *known == kind), || {
+        format!("{place}.type: Invalid value \"{kind}\"")
+    })?;
+    let formats = TYPES.iter().find(|(known, _)| *known == kind).map_or(&[][..], |(_, all)| all);
+    let format = text(schema, "format");
+    need(format.is_empty() || formats.contains(&format), || {
+        format!("{place}.format: only {formats:?} are supported for {kind}")
     })?;
     need(list(schema, "enum").iter().all(Value::is_string), || {
         format!("{place}.enum: only texts are allowed")

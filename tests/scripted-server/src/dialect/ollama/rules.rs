@@ -89,6 +89,27 @@ fn tools(body: &Value) -> Checked {
     for (place, tool) in tools() {
         let kind = tool.pointer("/parameters/type").and_then(Value::as_str);
         need(kind == Some("object"), || format!("{place}.parameters: is no schema of an object"))?;
+        property(tool.get("parameters").unwrap_or(&Value::Null), &place)?;
     }
     Ok(())
+}
+
+/// Checks a schema as it is decoded, into a structure: what it does not know is lost, what does not fit is refused.
+fn property(schema: &Value, place: &str) -> Checked {
+    let refused = |what: &str| format!("{place}: json: cannot unmarshal {what} into Go value");
+    let Some(fields) = schema.as_object() else { return Err(refused("a schema")) };
+    for (key, value) in fields {
+        let fits = match key.as_str() {
+            "type" => value.is_string() || value.is_array(),
+            "description" => value.is_string(),
+            "enum" | "required" | "anyOf" => value.is_array(),
+            "properties" => value.is_object(),
+            "items" => true,
+            _ => return Err(format!("{place}.{key}: is lost")),
+        };
+        need(fits, || refused(key))?;
+    }
+    let properties = schema.get("properties").and_then(Value::as_object);
+    let inner = properties.into_iter().flat_map(|properties| properties.values());
+    inner.chain(list(schema, "anyOf")).try_for_each(|inner| property(inner, place))
 }
