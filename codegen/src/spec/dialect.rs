@@ -386,6 +386,9 @@ pub struct ErrorKeys {
     pub code: Vec<String>,
     /// The parameter it is about, or a path that ends in it.
     pub param: Vec<String>,
+    /// Where in a text the server begins to repeat what it was sent: that says nothing of the error.
+    #[serde(default)]
+    pub echo: Vec<String>,
 }
 
 /// Keys of a part in a list of parts.

@@ -233,7 +233,10 @@ impl<'t> Calls<'t> {
     /// Whether a name on a piece that says no other id opens a call of its own.
     fn new_name(&self, call: &Open, name: &str, piece: &CallPiece<'_>) -> bool {
         if call.nesting.closed() {
-            return call.name != name || !piece.arguments.is_empty();
+            // The empty object of a call's beginning is followed by its arguments.
+            let begins = call.index.is_some() && call.index == piece.index && call.has_none();
+            let filled = piece.arguments.trim().len() > 2;
+            return call.name != name || !(piece.arguments.is_empty() || begins && filled);
         }
         call.arguments.is_empty()
             && call.name != name

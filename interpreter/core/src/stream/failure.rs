@@ -39,7 +39,7 @@ impl Words {
         match value {
             Value::String(text) => match opened(text) {
                 Some(inner) => self.read(&inner, keys, deeper),
-                None => self.text(text),
+                None => self.text(told(text, keys)),
             },
             Value::Array(list) => {
                 list.iter().take(8).for_each(|each| self.read(each, keys, deeper))
@@ -68,6 +68,12 @@ impl Words {
             self.texts.push(text.into());
         }
     }
+}
+
+/// What a text says before it repeats what the server was sent.
+fn told<'t>(text: &'t str, keys: &ErrorKeys) -> &'t str {
+    let ends = keys.echo.iter().filter_map(|echo| text.find(echo.as_str()));
+    ends.min().and_then(|end| text.get(..end)).unwrap_or(text)
 }
 
 /// A word or number; of a path, its last step.
