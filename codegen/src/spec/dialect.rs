@@ -105,6 +105,9 @@ pub struct RequestNames {
     /// The wire's word for each role of ours.
     #[serde(default)]
     pub roles: Roles,
+    /// Whether a conversation must begin with the person.
+    #[serde(default)]
+    pub user_first: bool,
     /// The field of an assistant message that takes reasoning back.
     #[serde(default)]
     pub reasoning: String,

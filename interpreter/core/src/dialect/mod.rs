@@ -41,7 +41,7 @@ impl<'s> Spoken<'s> {
     /// None that valid text can cause; the serializer's words are passed on rather than hidden.
     pub fn request(&self, rules: &[Rule], ask: &Ask<'_>) -> Result<String, serde_json::Error> {
         let repairs = ask.mending.repairs;
-        let (messages, tools) = (repaired::messages(ask), repaired::tools(ask));
+        let (messages, tools) = (repaired::messages(&self.file.request, ask), repaired::tools(ask));
         let ask = &Ask {
             messages: &messages,
             tools: &tools,

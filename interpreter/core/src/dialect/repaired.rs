@@ -4,12 +4,25 @@ use super::{Ask, reduced};
 use crate::message::{Image, Message, Part, Role};
 use crate::prompt::ToolDefinition;
 use crate::say::filled;
-use crate::spec::{Fix, RepairLimits};
+use crate::spec::{Fix, RepairLimits, RequestNames};
 use serde_json::{Value, json};
 use std::borrow::Cow;
 
-/// Returns the conversation with the repairs that hold.
-pub(super) fn messages<'a>(ask: &Ask<'a>) -> Cow<'a, [Message]> {
+/// Returns the conversation with the repairs that hold. Somebody says something in it, on some wires the person first.
+pub(super) fn messages<'a>(names: &RequestNames, ask: &Ask<'a>) -> Cow<'a, [Message]> {
+    let all = repaired(ask);
+    let mut said = all.iter().filter(|message| message.role != Role::System && is_written(message));
+    let begins = said.next().map(|first| first.role);
+    if begins.is_some_and(|role| role == Role::User || !names.user_first) {
+        return all;
+    }
+    let (mut all, limits) = (all.into_owned(), ask.mending.limits);
+    let behind = all.iter().take_while(|message| message.role == Role::System).count();
+    all.insert(behind, Message::text(Role::User, limits.no_user.clone()));
+    Cow::Owned(all)
+}
+
+fn repaired<'a>(ask: &Ask<'a>) -> Cow<'a, [Message]> {
     let (repairs, limits) = (ask.mending.repairs, ask.mending.limits);
     let fixes = [
         (Fix::MergeSystem, merge_system as fn(Vec<Message>, &RepairLimits) -> Vec<Message>),
@@ -178,18 +191,20 @@ fn add_user(mut all: Vec<Message>, limits: &RepairLimits) -> Vec<Message> {
     if all.get(behind).is_none_or(|first| first.role != Role::User) {
         all.insert(behind, said());
     }
-    let calls =
-        |message: &Message| message.parts.iter().any(|part| matches!(part, Part::ToolCall(_)));
-    let silent = |message: &Message| !calls(message) && message.plain().trim().is_empty();
-    // Results of no call are not written, nor is a message of the model's that says nothing.
-    let written = |message: &&Message| match message.role {
-        Role::Tool => false,
-        Role::Assistant => !silent(message),
-        Role::System | Role::User => true,
-    };
-    let last = all.iter().rev().find(written);
+    let last = all.iter().rev().find(|message| is_written(message));
     if last.is_some_and(|last| last.role == Role::Assistant && !calls(last)) {
         all.push(said());
     }
     all
+}
+
+/// Whether a message goes over every wire by itself: results go with their calls, and what says nothing stays.
+fn is_written(message: &Message) -> bool {
+    let shows = message.parts.iter().any(|part| matches!(part, Part::Image(_)));
+    let says = shows || !message.plain().trim().is_empty();
+    message.role != Role::Tool && (says || calls(message))
+}
+
+fn calls(message: &Message) -> bool {
+    message.parts.iter().any(|part| matches!(part, Part::ToolCall(_)))
 }

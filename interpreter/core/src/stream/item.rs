@@ -197,15 +197,17 @@ pub(super) enum Words {
 }
 
 impl Words {
-    /// Whether an item of the same kind has said this, or the beginning of it.
+    /// Whether an item of the same kind has said this, more or less of it at the end.
     pub(super) fn are_of(&self, item: &Item, draft: &Draft<'_>) -> bool {
         match self {
             Words::Call(name, arguments) => {
                 item.call.is_some_and(|call| draft.is_call(call, name, arguments))
             }
             Words::Text(text) => {
-                let text = |said: &Said| !said.text.is_empty() && text.starts_with(&said.text);
-                text(if item.role == Some(ItemRole::Text) { &item.text } else { &item.reasoning })
+                let text_item = item.role == Some(ItemRole::Text);
+                let said = if text_item { &item.text.text } else { &item.reasoning.text };
+                let some = !text.is_empty() && !said.is_empty();
+                some && (text.starts_with(said) || said.starts_with(text))
             }
         }
     }
