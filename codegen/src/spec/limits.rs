@@ -50,6 +50,8 @@ pub struct Limits {
 pub struct StreamLimits {
     /// Most bytes of one frame; a frame may repeat the whole reply.
     pub frame_bytes: usize,
+    /// Most items, and most calls, of a reply.
+    pub parts: usize,
     /// Most bytes kept of a body that is an HTTP error.
     pub error_bytes: usize,
     /// Most characters of a server's words that quirks look at.

@@ -28,6 +28,7 @@ pub struct CallPiece<'a> {
 pub struct Calls<'t> {
     offered: &'t [String],
     prefix: String,
+    most: usize,
     open: Vec<Open>,
 }
 
@@ -98,8 +99,18 @@ pub struct Finished {
 
 impl<'t> Calls<'t> {
     /// Returns an empty list. `offered` are the names of the tools the request offered; ids made here begin with `prefix`.
-    pub fn new(offered: &'t [String], prefix: &str) -> Calls<'t> {
-        Calls { offered, prefix: prefix.into(), open: Vec::new() }
+    /// One call more than `most` is kept, which shows that there were too many.
+    pub fn new(offered: &'t [String], prefix: &str, most: usize) -> Calls<'t> {
+        Calls { offered, prefix: prefix.into(), most, open: Vec::new() }
+    }
+
+    /// Opens a call, unless there are too many. Returns which it is, from 0.
+    fn open(&mut self, call: Open) -> usize {
+        let at = self.open.len();
+        if at <= self.most {
+            self.open.push(call);
+        }
+        at
     }
 
     /// Returns whether no call has begun.
@@ -121,10 +132,8 @@ impl<'t> Calls<'t> {
     pub fn push(&mut self, piece: &CallPiece<'_>) -> (usize, &str) {
         let id = piece.id.as_deref().unwrap_or_default();
         let name = piece.name.as_deref().unwrap_or_default();
-        let at = self.belongs_to(piece.index, id, name, piece).unwrap_or_else(|| {
-            self.open.push(Open { index: piece.index, ..Open::default() });
-            self.open.len() - 1
-        });
+        let known = self.belongs_to(piece.index, id, name, piece);
+        let at = known.unwrap_or_else(|| self.open(Open { index: piece.index, ..Open::default() }));
         let Some(call) = self.open.get_mut(at) else { return (at, "") };
         if call.id.is_empty() {
             call.id.push_str(id);
@@ -141,19 +150,17 @@ impl<'t> Calls<'t> {
     pub(super) fn add(&mut self, name: &str, arguments: &str) -> usize {
         let mut nesting = Nesting::default();
         nesting.feed(arguments.as_bytes());
-        self.open.push(Open {
+        self.open(Open {
             name: name.into(),
             arguments: arguments.into(),
             nesting,
             ..Open::default()
-        });
-        self.open.len() - 1
+        })
     }
 
     /// Opens a call that the server tells apart from all others. Returns which it is, from 0.
     pub(super) fn begin(&mut self, id: &str, name: &str) -> usize {
-        self.open.push(Open { id: id.into(), name: name.into(), ..Open::default() });
-        self.open.len() - 1
+        self.open(Open { id: id.into(), name: name.into(), ..Open::default() })
     }
 
     /// Adds to the arguments of a call that was begun, and returns its name.

@@ -5,7 +5,7 @@ use super::calls::{CallPiece, Calls};
 use super::text_calls::{Said, TextCalls};
 use crate::event::{Event, Usage};
 use crate::message::Carry;
-use crate::spec::{Dialect, Rule};
+use crate::spec::{Dialect, Rule, StreamLimits};
 use crate::think::{Piece, Splitter};
 
 /// A reply under construction.
@@ -36,19 +36,19 @@ pub(super) struct Kept<'s> {
 }
 
 impl<'s> Draft<'s> {
-    /// Returns an empty draft that holds back at most `limit` bytes of what may be a call written as text.
+    /// Returns an empty draft.
     pub(super) fn new(
         rules: &[Rule],
         dialect: &'s Dialect,
         context: &'s Context,
-        limit: usize,
+        limits: StreamLimits,
     ) -> Draft<'s> {
         let named = context.text_calls.as_deref();
         Draft {
             splitter: Splitter::new(&dialect.think_tags, context.opens_in_think),
-            text_calls: TextCalls::new(rules, named, &context.tools, limit),
+            text_calls: TextCalls::new(rules, named, &context.tools, limits.frame_bytes),
             said: Kept {
-                calls: Calls::new(&context.tools, &context.call_prefix),
+                calls: Calls::new(&context.tools, &context.call_prefix, limits.parts),
                 text: false,
                 reasoning: false,
                 written: false,

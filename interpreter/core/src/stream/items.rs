@@ -21,6 +21,7 @@ pub(super) struct Items<'s> {
     part: PartPlaces<'s>,
     counts: UsageCounts<'s>,
     seen: Counts,
+    most: usize,
     open: Vec<Item>,
 }
 
@@ -50,8 +51,13 @@ struct FramePlaces {
 type Read<T> = Result<T, NotJson>;
 
 impl<'s> Items<'s> {
-    /// Compiles the places of a dialect.
-    pub(super) fn new(dialect: &'s Dialect, words: &'s ItemPlaces, model: &'s str) -> Items<'s> {
+    /// Compiles the places of a dialect. Of a whole reply one item more than `most` is read, which shows that there are too many.
+    pub(super) fn new(
+        dialect: &'s Dialect,
+        words: &'s ItemPlaces,
+        model: &'s str,
+        most: usize,
+    ) -> Items<'s> {
         let (mut places, reply) = (Places::default(), &dialect.reply);
         Items {
             whose: Whose { dialect, model },
@@ -72,8 +78,14 @@ impl<'s> Items<'s> {
             part: PartPlaces::new(reply, words),
             counts: UsageCounts::new(reply),
             seen: Counts::default(),
+            most,
             open: Vec::new(),
         }
+    }
+
+    /// Returns how many items came.
+    pub(super) fn len(&self) -> usize {
+        self.open.len()
     }
 
     /// Takes one frame. Errors when it is not JSON.
@@ -190,7 +202,7 @@ impl<'s> Items<'s> {
         let Some(all) = found.first(self.frame.all).filter(|raw| raw.starts_with('[')) else {
             return Ok(());
         };
-        let parts = elements(all)?.into_iter().map(|raw| self.part.read(raw));
+        let parts = elements(all)?.into_iter().take(self.most + 1).map(|raw| self.part.read(raw));
         let parts = parts.collect::<Read<Vec<_>>>()?;
         let mut ends = vec![None; parts.len()];
         for by in [By::Ids, By::Words, By::Place] {

@@ -125,10 +125,10 @@ enum Reader<'s> {
 }
 
 impl<'s> Reader<'s> {
-    fn new(Spoken { name, file }: Spoken<'s>, model: &'s str) -> Reader<'s> {
+    fn new(Spoken { name, file }: Spoken<'s>, model: &'s str, most: usize) -> Reader<'s> {
         match (name, &file.reply.items) {
             (DialectName::Anthropic | DialectName::Responses, Some(words)) => {
-                Reader::Items(Items::new(file, words, model))
+                Reader::Items(Items::new(file, words, model, most))
             }
             (DialectName::Gemini, _) => Reader::Gemini(Gemini::new(file, model)),
             (
@@ -157,6 +157,11 @@ impl<'s> Reader<'s> {
 }
 
 impl Reader<'_> {
+    /// How many items came, where a wire speaks of them.
+    fn items(&self) -> usize {
+        if let Reader::Items(reader) = self { reader.len() } else { 0 }
+    }
+
     /// Hands on what is known only now that the reply has ended.
     fn end(&mut self, draft: &mut Draft<'_>, out: &mut Vec<Event>) {
         match self {
@@ -186,7 +191,8 @@ struct State<'s> {
 impl<'s> Reply<'s> {
     /// Returns a reply of which nothing came yet.
     pub fn new(spec: &'s Spec, dialect: Spoken<'s>, context: &'s Context) -> Reply<'s> {
-        let (reader, dialect) = (Reader::new(dialect, &context.model), dialect.file);
+        let (reader, dialect) =
+            (Reader::new(dialect, &context.model, spec.limits.stream.parts), dialect.file);
         Reply {
             frames: Frames::new(spec.limits.stream.frame_bytes),
             state: State {
@@ -197,7 +203,7 @@ impl<'s> Reply<'s> {
                 status: 200,
                 headers: Value::Object(Map::new()),
                 reader,
-                draft: Draft::new(&spec.quirks, dialect, context, spec.limits.stream.frame_bytes),
+                draft: Draft::new(&spec.quirks, dialect, context, spec.limits.stream),
                 framed: false,
                 done: false,
                 failed: None,
@@ -303,6 +309,9 @@ impl State<'_> {
             Ok(Taken::End) => self.done = true,
             Ok(taken) => _ = self.odd(json, frame.event, taken == Taken::Error, out),
             Err(_) => self.unreadable(json, frame, out),
+        }
+        if self.draft.kept().calls.len().max(self.reader.items()) > self.limits.parts {
+            self.fail("bad_frame", "no", "the reply has more parts than the limit");
         }
     }
 

@@ -187,3 +187,24 @@ fn a_block_that_never_closes_becomes_text() {
         out.iter().map(|event| if let Event::Text { text } = event { text.len() } else { 0 }).sum();
     assert!(shown > 1000, "{shown}");
 }
+
+#[test]
+fn more_parts_than_the_limit_are_an_error() {
+    let call = |at: usize| {
+        let call = serde_json::json!({ "index": at, "id": at.to_string(), "function": { "name": "read", "arguments": "{}" } });
+        serde_json::json!({ "choices": [{ "delta": { "tool_calls": [call] } }] })
+    };
+    let item = |at: usize| {
+        let item = serde_json::json!({ "type": "message", "id": at.to_string(), "content": [] });
+        serde_json::json!({ "type": "response.output_item.added", "output_index": at, "item": item })
+    };
+    let check = |dialect, frame: &dyn Fn(usize) -> serde_json::Value| {
+        let frames = (0..=SPEC.limits.stream.parts).map(|at| format!("data: {}\n\n", frame(at)));
+        let body: String = frames.collect();
+        let events = events(dialect, &[body.as_bytes()], 200, &context());
+        let last = events.last().unwrap();
+        assert!(matches!(last, Event::Error(failure) if failure.kind == "bad_frame"), "{last:?}");
+    };
+    check(DialectName::OpenaiChat, &call);
+    check(DialectName::Responses, &item);
+}
