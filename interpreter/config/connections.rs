@@ -24,6 +24,15 @@ use std::{
     time::Duration,
 };
 
+/// What a name of a connection is; a model's reference begins with it.
+pub(crate) const NAME: &str = "has no `/`, no blanks and no braces, and is not empty";
+
+/// Returns whether a connection can be called this.
+pub(crate) fn is_name(name: &str) -> bool {
+    let odd = |c: char| matches!(c, '/' | '{' | '}') || c.is_whitespace() || c.is_control();
+    !name.is_empty() && !name.contains(odd)
+}
+
 /// All connections, in the order they are written.
 #[derive(Debug, Default)]
 pub(crate) struct Connections {
@@ -350,11 +359,8 @@ impl Reader<'_> {
     }
 
     fn name(&mut self, name: &str) {
-        let odd = |c: char| matches!(c, '/' | '{' | '}') || c.is_whitespace() || c.is_control();
-        if name.is_empty() || name.contains(odd) {
-            let message =
-                "a connection's name has no `/`, no blanks and no braces, and is not empty";
-            self.key("", message.into());
+        if !is_name(name) {
+            self.key("", format!("a connection's name {NAME}"));
         }
     }
 

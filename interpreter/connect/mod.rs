@@ -6,7 +6,7 @@ mod secret_form;
 use crate::{
     app::{self, Setting},
     config::{
-        connections::{Connection, Credential, check_url},
+        connections::{Connection, Credential, NAME, check_url, is_name},
         entry,
         fill::Filler,
         key::key,
@@ -18,7 +18,7 @@ use crate::{
 };
 use ask::Terminal;
 use lembas_core::{
-    discover::{Discovery, Found},
+    discover::{Discovery, Found, address},
     spec::Spec,
 };
 use secret_form::{SecretArgs, SecretForm};
@@ -106,7 +106,7 @@ impl Connecting<'_> {
         match found.refused.filter(|_| found.models.is_empty() && self.args.model.is_empty()) {
             None => Ok((form, found)),
             Some(status) if wants_key(&found).is_some() => {
-                Err(refused(status, "is the key right?"))
+                Err(refused(status, "look whether the key is right"))
             }
             Some(status) => {
                 let so = "if it is not just starting, say with --model which it has";
@@ -127,7 +127,7 @@ impl Connecting<'_> {
             (None, Some(dialect)) if self.spec.dialect(dialect).is_some() => Ok(Found {
                 server: String::new(),
                 dialect: dialect.clone(),
-                base_url: self.url.trim_end_matches('/').into(),
+                base_url: address(self.spec, self.url).into(),
                 models: Vec::new(),
                 refused: None,
             }),
@@ -190,6 +190,9 @@ impl Connecting<'_> {
         let wanted = self.args.name.clone();
         let wanted = wanted.or_else(|| terminal.ask_with("Name of the connection", &free));
         let name = wanted.unwrap_or(free);
+        if !is_name(&name) {
+            return Err(Stop::usage(format!("A connection's name {NAME}.")));
+        }
         if taken.contains(&name.as_str()) {
             let file = connections.file().display();
             return Err(Stop::usage(format!("There is a connection {name} in {file} already.")));

@@ -200,6 +200,9 @@ fn what_cannot_be_connected_to() {
     let page = page.unwrap();
     let ran = connect(&home, &[&page.url()], 2);
     assert!(ran.stderr.contains("nothing that is known"), "{}", ran.stderr);
+    let server = server(Dialect::OpenaiChat, &[json!("m")], json!({}));
+    let ran = connect(&home, &[&server.url(), "--name", "a/b"], 2);
+    assert!(ran.stderr.contains("connection's name has no `/`"), "{}", ran.stderr);
     assert_eq!(text(&home), "");
 }
 

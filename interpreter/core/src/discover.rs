@@ -111,7 +111,7 @@ impl<'s> Discovery<'s> {
 
     /// Returns the search for what speaks at an address that a person gave: the dialect named, or the one to prefer.
     pub fn anywhere(spec: &'s Spec, url: &str, dialect: Option<&str>) -> Discovery<'s> {
-        let url = trimmed(url);
+        let url = address(spec, url).to_string();
         let mut candidates = VecDeque::new();
         for server in &spec.servers {
             let is_wanted = |speaks: &&Speaks| dialect.is_none_or(|named| speaks.dialect == named);
@@ -208,6 +208,19 @@ impl<'s> Discovery<'s> {
             refused: self.refused,
         })
     }
+}
+
+/// Returns the address of a server that this one is part of: a person copies what is at hand, such as an endpoint's.
+pub fn address<'u>(spec: &Spec, url: &'u str) -> &'u str {
+    let url = url.trim_end_matches('/');
+    let asks = spec.servers.iter().flat_map(|server| &server.asks).map(|ask| &ask.path);
+    let paths = spec.dialects.iter().map(|dialect| &dialect.http.path).chain(asks);
+    let inner = paths.filter_map(|path| {
+        let path = path.trim_start_matches("{root}").trim_start_matches("{base}");
+        let path = path.split('?').next().filter(|path| !path.is_empty() && !path.contains('{'))?;
+        url.strip_suffix(path).filter(|rest| !rest.ends_with('/'))
+    });
+    inner.min_by_key(|rest| rest.len()).unwrap_or(url)
 }
 
 fn trimmed(url: &str) -> String {
