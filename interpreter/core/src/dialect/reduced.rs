@@ -7,6 +7,12 @@ use crate::spec::{RepairLimits, RequestNames, SchemaForm, SchemaLimits};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
+/// Keys that only a schema of this type may have.
+const OF_TYPE: [(&str, [&str; 3]); 2] = [
+    ("object", ["properties", "minProperties", "maxProperties"]),
+    ("array", ["items", "minItems", "maxItems"]),
+];
+
 /// What the wire knows.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Known<'a> {
@@ -276,9 +282,13 @@ fn finish(schema: &mut Map<String, Value>) {
         schema.shift_remove("anyOf");
         schema.entry("type").or_insert(usual.into());
     }
-    if schema.get("type").is_some_and(|kind| kind == "array") {
+    let kind = schema.get("type").and_then(Value::as_str).unwrap_or_default().to_string();
+    if kind == "array" {
         schema.entry("items").or_insert_with(|| json!({ "type": "string" }));
     }
+    schema.retain(|key, _| {
+        OF_TYPE.iter().all(|(of, keys)| *of == kind || !keys.contains(&key.as_str()))
+    });
 }
 
 /// Leaves of what an object requires what it has; nothing is not listed, unless that must be.
