@@ -6,7 +6,7 @@ use super::fields::{body, dropped, fields};
 use super::history::{Answered, Turn, arguments, carried, images, instructions, turns, wire_name};
 use super::ids::Ids;
 use super::object_root;
-use crate::message::{Carry, Image, Message, Part};
+use crate::message::{Carry, Image, Message, Part, ToolResult};
 use crate::spec::{Budget, CacheMark, Dialect, RequestNames, Rule, SchemaForm};
 use lembas_codegen::when::Pattern;
 use serde::Serialize;
@@ -112,7 +112,10 @@ impl<'a> Writer<'a> {
         let names = self.names().schema_names.as_ref().and_then(|names| Pattern::new(names).ok());
         let tool = |tool: &crate::prompt::ToolDefinition| {
             let schema = match self.names().schema {
-                SchemaForm::ObjectRoot => object_root::parameters(&tool.parameters, names.as_ref()),
+                SchemaForm::ObjectRoot => {
+                    let limits = &self.ask.mending.limits.schema;
+                    object_root::parameters(&tool.parameters, names.as_ref(), limits)
+                }
                 _ => tool.parameters.clone(),
             };
             json!({ "name": tool.name, "description": tool.description, "input_schema": schema })
@@ -136,6 +139,10 @@ impl<'a> Writer<'a> {
                 Turn::Assistant(message, answered) => {
                     add(&roles.assistant, self.blocks(message, answered));
                     add(&roles.user, answered.iter().map(|each| self.answer(each)).collect());
+                    add(
+                        &roles.user,
+                        answered.iter().flat_map(|each| self.shown_failing(each)).collect(),
+                    );
                 }
             }
         }
@@ -195,9 +202,20 @@ impl<'a> Writer<'a> {
         Some(json!({ "type": "thinking", "thinking": text, "signature": signature }))
     }
 
+    /// Writes the images of a failure, which takes none, behind the results.
+    fn shown_failing(&self, answered: &Answered<'_>) -> Vec<Value> {
+        let failed = answered.result.filter(|result| says_failing(result));
+        failed
+            .into_iter()
+            .flat_map(|result| &result.images)
+            .map(|image| self.image(image))
+            .collect()
+    }
+
     fn answer(&self, answered: &Answered<'_>) -> Value {
         let text = answered.result.map_or(&self.names().no_result, |result| &result.text);
-        let images = answered.result.map_or(&[][..], |result| &result.images);
+        let images = answered.result.filter(|result| !says_failing(result));
+        let images = images.map_or(&[][..], |result| &result.images);
         let mut block = json!({ "type": "tool_result", "tool_use_id": answered.id });
         if !images.is_empty() {
             let text = said(text);
@@ -206,13 +224,16 @@ impl<'a> Writer<'a> {
         } else if !text.trim().is_empty() {
             block["content"] = text.as_str().into();
         }
-        // A failure without a word is refused.
-        let said = block.get("content").is_some();
-        if said && answered.result.is_some_and(|result| result.error) {
+        if answered.result.is_some_and(says_failing) {
             block["is_error"] = true.into();
         }
         block
     }
+}
+
+/// Whether a result is told as a failure: one without a word is refused.
+fn says_failing(result: &ToolResult) -> bool {
+    result.error && !result.text.trim().is_empty()
 }
 
 /// A block of text; blank ones are refused.

@@ -30,13 +30,14 @@ pub(super) struct Answered<'a> {
     pub(super) result: Option<&'a ToolResult>,
 }
 
-/// Returns the turns of a conversation. An assistant message without text and calls is left out, for servers refuse it;
-/// results of no call have no place.
+/// Returns the turns of a conversation. A message that says nothing is left out, for servers refuse it; results of no call have
+/// no place.
 pub(super) fn turns<'a>(messages: &'a [Message], ids: &mut Ids) -> Vec<Turn<'a>> {
     let mut turns = Vec::new();
     for (at, message) in messages.iter().enumerate() {
         match message.role {
             Role::System => turns.push(Turn::System(text(message))),
+            Role::User if is_blank(message) => {}
             Role::User => turns.push(Turn::User(message)),
             Role::Assistant => {
                 let behind = messages.get(at + 1..).unwrap_or_default();
@@ -58,6 +59,11 @@ pub(super) fn instructions<'t>(turns: &'t [Turn<'_>]) -> impl Iterator<Item = &'
         Turn::System(text) => Some(text.as_ref()),
         Turn::User(_) | Turn::Assistant(..) => None,
     })
+}
+
+/// Whether a message shows nothing.
+fn is_blank(message: &Message) -> bool {
+    images(message).next().is_none() && text(message).trim().is_empty()
 }
 
 fn answered<'a>(
@@ -124,6 +130,8 @@ pub(super) fn arguments(call: &ToolCall) -> Cow<'_, Map<String, Value>> {
 /// Writes a name that the model made up so that a server takes it: one it refuses would be refused on every request.
 pub(super) fn wire_name(name: &str, longest: usize) -> String {
     let fits = |each: char| each.is_ascii_alphanumeric() || matches!(each, '_' | '-');
-    let name = if name.is_empty() { "_" } else { name };
-    name.chars().take(longest).map(|each| if fits(each) { each } else { '_' }).collect()
+    let begins = name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_');
+    let mark = if begins { "" } else { "_" };
+    let written = mark.chars().chain(name.chars()).take(longest);
+    written.map(|each| if fits(each) { each } else { '_' }).collect()
 }

@@ -6,7 +6,7 @@ use crate::quirk;
 use crate::spec::{Action, Dialect, Fix, Rule};
 use lembas_codegen::when::Pattern;
 use std::borrow::Cow;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// The lengths that ids made here may have; the first that the wire takes is used.
 const LENGTHS: std::ops::RangeInclusive<usize> = 8..=24;
@@ -17,6 +17,8 @@ const LETTERS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmno
 pub(super) struct Ids {
     pattern: Option<Pattern>,
     given: HashSet<String>,
+    /// How often an id was made anew.
+    made: HashMap<String, u64>,
 }
 
 impl Ids {
@@ -31,7 +33,11 @@ impl Ids {
         let strict = ask.mending.repairs.has(Fix::ToolIds);
         let strict = strict.then(|| ask.mending.limits.call_ids.clone());
         let pattern = strict.or(of_server).or_else(|| dialect.request.call_ids.clone());
-        Ids { pattern: pattern.and_then(|text| Pattern::new(&text).ok()), given: HashSet::new() }
+        Ids {
+            pattern: pattern.and_then(|text| Pattern::new(&text).ok()),
+            given: HashSet::new(),
+            made: HashMap::new(),
+        }
     }
 
     /// Returns what a call's id is on the wire.
@@ -41,9 +47,10 @@ impl Ids {
         }
         let longest = LENGTHS.rev().find(|length| self.fits(&made(id, 0, *length)));
         let length = longest.unwrap_or(*LENGTHS.end());
-        let mut made = (0..).map(|salt| made(id, salt, length));
-        let fresh = made.find(|made| self.given.insert(made.clone()));
-        Cow::Owned(fresh.unwrap_or_default())
+        let salt = self.made.entry(id.into()).or_default();
+        let mut fresh =
+            (*salt..).inspect(|next| *salt = next + 1).map(|salt| made(id, salt, length));
+        Cow::Owned(fresh.find(|made| self.given.insert(made.clone())).unwrap_or_default())
     }
 
     fn fits(&self, id: &str) -> bool {

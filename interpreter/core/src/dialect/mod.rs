@@ -10,6 +10,7 @@ mod ollama;
 mod openai_chat;
 mod reduced;
 mod repaired;
+mod resolved;
 mod responses;
 
 use crate::message::Message;

@@ -2,6 +2,7 @@
 //! refused makes every request of a session fail.
 
 use super::object_root;
+use super::resolved::{Resolver, lay_under};
 use crate::prompt::ToolDefinition;
 use crate::spec::{RepairLimits, RequestNames, SchemaForm, SchemaLimits};
 use serde_json::{Map, Value, json};
@@ -12,6 +13,12 @@ const OF_TYPE: [(&str, [&str; 3]); 2] = [
     ("object", ["properties", "minProperties", "maxProperties"]),
     ("array", ["items", "minItems", "maxItems"]),
 ];
+
+/// Keys of which an alternative has one that says more than what its values are like.
+const SHAPES: [&str; 9] =
+    ["type", "$ref", "anyOf", "oneOf", "allOf", "enum", "const", "properties", "items"];
+/// Keys that say of alternatives what each of them can say.
+const OF_EACH: [&str; 2] = ["description", "nullable"];
 
 /// What the wire knows.
 #[derive(Debug, Clone, Copy)]
@@ -52,9 +59,9 @@ impl<'a> Known<'a> {
 
 /// Returns the parameters, or nothing for a function that has none.
 pub(super) fn parameters(schema: &Value, known: Known<'_>) -> Option<Value> {
-    let mut reducer =
-        Reducer { root: schema, known, open: Vec::new(), left: known.limits.most_referred };
-    let reduced = reducer.schema(&object_root::parameters(schema, None), known.limits.depth);
+    let mut reducer = Reducer { resolver: Resolver::new(schema, known.limits), known };
+    let root = object_root::parameters(schema, None, known.limits);
+    let reduced = reducer.schema(&root, known.limits.depth);
     let some = reduced.get("properties").and_then(Value::as_object);
     some.is_some_and(|properties| !properties.is_empty()).then_some(reduced)
 }
@@ -70,20 +77,17 @@ pub(super) fn definitions(tools: &[ToolDefinition], known: Known<'_>) -> Vec<Too
 }
 
 struct Reducer<'a> {
-    root: &'a Value,
+    resolver: Resolver<'a>,
     known: Known<'a>,
-    /// The references that the schema at hand stands in.
-    open: Vec<String>,
-    /// How many values references may still bring in.
-    left: usize,
 }
 
 impl Reducer<'_> {
     fn schema(&mut self, schema: &Value, depth: usize) -> Value {
         let Some(deeper) = depth.checked_sub(1) else { return self.anything() };
-        let outside = self.open.len();
-        let mut whole = self.merged(schema, deeper);
+        let outside = self.resolver.open.len();
+        let mut whole = self.resolver.merged(schema, deeper);
         self.alternatives(&mut whole, deeper);
+        tuple(&mut whole);
         self.types(&mut whole);
         let mut out = Map::new();
         for (key, value) in &whole {
@@ -93,7 +97,7 @@ impl Reducer<'_> {
                 out.insert(key.clone(), value);
             }
         }
-        self.open.truncate(outside);
+        self.resolver.open.truncate(outside);
         if self.known.openapi {
             finish(&mut out);
         }
@@ -106,36 +110,6 @@ impl Reducer<'_> {
         if self.known.openapi { json!({ "type": "string" }) } else { json!({}) }
     }
 
-    /// Returns a schema with what it refers to and all parts of its `allOf` laid under it.
-    fn merged(&mut self, schema: &Value, depth: usize) -> Map<String, Value> {
-        let mut whole = schema.as_object().cloned().unwrap_or_default();
-        let Some(deeper) = depth.checked_sub(1) else { return whole };
-        let reference = whole.shift_remove("$ref");
-        let target = reference.as_ref().and_then(Value::as_str).and_then(|path| self.follow(path));
-        let parts = whole.shift_remove("allOf");
-        let parts = parts.as_ref().and_then(Value::as_array).into_iter().flatten();
-        for under in target.iter().chain(parts) {
-            let under = self.merged(under, deeper);
-            lay_under(&mut whole, under);
-        }
-        whole
-    }
-
-    /// Returns what a reference leads to. One that leads back to where it stands, and those that bring in more than is borne,
-    /// end in the type of what they lead to.
-    fn follow(&mut self, path: &str) -> Option<Value> {
-        let target = self.root.pointer(path.strip_prefix('#')?)?;
-        let size = size(target);
-        if size > self.left || self.open.iter().any(|open| open == path) {
-            let (kind, object) = (target.get("type"), target.get("properties").is_some());
-            let kind = kind.cloned().or_else(|| object.then(|| "object".into()))?;
-            return Some(json!({ "type": kind }));
-        }
-        self.left -= size;
-        self.open.push(path.into());
-        Some(target.clone())
-    }
-
     /// Makes alternatives and constants what the wire calls them; nothing as one of two is the mark for that.
     fn alternatives(&mut self, schema: &mut Map<String, Value>, depth: usize) {
         if let Some(constant) = schema.shift_remove("const") {
@@ -144,7 +118,9 @@ impl Reducer<'_> {
         if let Some(any) = schema.shift_remove("oneOf") {
             schema.entry("anyOf").or_insert(any);
         }
+        let typed = schema.contains_key("type");
         let Some(Value::Array(any)) = schema.get_mut("anyOf") else { return };
+        any.retain(|each| !typed || SHAPES.iter().any(|key| each.get(*key).is_some()));
         let before = any.len();
         any.retain(|each| each.get("type").is_none_or(|kind| kind != "null"));
         let nullable = any.len() < before;
@@ -156,7 +132,7 @@ impl Reducer<'_> {
             schema.insert("nullable".into(), true.into());
         }
         if let Some(only) = only {
-            let mut under = self.merged(&only, depth);
+            let mut under = self.resolver.merged(&only, depth);
             self.alternatives(&mut under, depth);
             lay_under(schema, under);
         }
@@ -208,34 +184,10 @@ impl Reducer<'_> {
         let Some(format) = schema.get("format") else { return };
         let kind = schema.get("type").and_then(Value::as_str).unwrap_or_default();
         let known = self.known.formats.and_then(|formats| formats.get(kind));
-        if !known.is_some_and(|known| known.iter().any(|each| format == each)) {
+        let known = known.is_some_and(|known| known.iter().any(|each| format == each));
+        let wordless = format == "enum" && !schema.contains_key("enum");
+        if !known || wordless {
             schema.shift_remove("format");
-        }
-    }
-}
-
-/// Returns how many values a value has in it, and itself.
-fn size(value: &Value) -> usize {
-    let inner = match value {
-        Value::Array(list) => list.iter().map(size).sum(),
-        Value::Object(object) => object.values().map(size).sum(),
-        _ => 0,
-    };
-    inner + 1
-}
-
-/// Lays a schema under another: what that does not say, properties one by one, and what either requires.
-fn lay_under(whole: &mut Map<String, Value>, under: Map<String, Value>) {
-    for (key, value) in under {
-        match (whole.get_mut(&key), value) {
-            (Some(Value::Object(own)), Value::Object(more)) => {
-                for (key, value) in more {
-                    own.entry(key).or_insert(value);
-                }
-            }
-            (Some(Value::Array(own)), Value::Array(more)) if key == "required" => own.extend(more),
-            (Some(_), _) => {}
-            (None, value) => drop(whole.insert(key, value)),
         }
     }
 }
@@ -243,8 +195,12 @@ fn lay_under(whole: &mut Map<String, Value>, under: Map<String, Value>) {
 /// Returns the values of an enumeration as texts that are not empty.
 fn words(values: &[Value]) -> Option<Value> {
     let text = |each: &Value| each.as_str().map_or_else(|| each.to_string(), String::from);
-    let texts = values.iter().filter(|each| !each.is_null()).map(text);
-    let texts: Vec<String> = texts.filter(|text| !text.is_empty()).collect();
+    let mut texts: Vec<String> = Vec::new();
+    for text in values.iter().filter(|each| !each.is_null()).map(text) {
+        if !text.is_empty() && !texts.contains(&text) {
+            texts.push(text);
+        }
+    }
     (!texts.is_empty()).then(|| texts.into())
 }
 
@@ -268,7 +224,10 @@ fn one_type(schema: &mut Map<String, Value>, types: Vec<Value>) {
 /// Puts right what only the whole shows: there is a type or alternatives, not both; enumerations are of text, lists say of
 /// what, objects require what they have.
 fn finish(schema: &mut Map<String, Value>) {
-    if schema.contains_key("enum") {
+    // A choice of truths says no more than the type, and as a text it would be none.
+    if schema.get("type").is_some_and(|kind| kind == "boolean") {
+        schema.shift_remove("enum");
+    } else if schema.contains_key("enum") {
         schema.insert("type".into(), "string".into());
     }
     let usual = match (schema.contains_key("properties"), schema.contains_key("items")) {
@@ -277,7 +236,7 @@ fn finish(schema: &mut Map<String, Value>) {
         (false, false) => "string",
     };
     if usual == "string" && schema.contains_key("anyOf") && !schema.contains_key("enum") {
-        schema.shift_remove("type");
+        alone(schema);
     } else {
         schema.shift_remove("anyOf");
         schema.entry("type").or_insert(usual.into());
@@ -291,6 +250,28 @@ fn finish(schema: &mut Map<String, Value>) {
     });
 }
 
+/// Lets alternatives stand alone: what is said of all of them is said in each.
+fn alone(schema: &mut Map<String, Value>) {
+    let Some(Value::Array(mut any)) = schema.shift_remove("anyOf") else { return };
+    for each in any.iter_mut().filter_map(Value::as_object_mut) {
+        for key in OF_EACH {
+            if let Some(value) = schema.get(key) {
+                each.entry(key).or_insert_with(|| value.clone());
+            }
+        }
+    }
+    *schema = Map::from_iter([("anyOf".into(), any.into())]);
+}
+
+/// Makes the schemas of a list's first elements those of its elements, where nothing else is said of them.
+fn tuple(schema: &mut Map<String, Value>) {
+    if let Some(first) = schema.shift_remove("prefixItems")
+        && !schema.get("items").is_some_and(Value::is_object)
+    {
+        schema.insert("items".into(), first);
+    }
+}
+
 /// Leaves of what an object requires what it has; nothing is not listed, unless that must be.
 fn require(schema: &mut Map<String, Value>, listed: bool) {
     let properties = schema.get("properties").and_then(Value::as_object);
@@ -298,7 +279,12 @@ fn require(schema: &mut Map<String, Value>, listed: bool) {
         name.as_str().is_some_and(|name| properties.is_some_and(|all| all.contains_key(name)))
     };
     let required = schema.get("required").and_then(Value::as_array);
-    let kept: Vec<Value> = required.into_iter().flatten().filter(has).cloned().collect();
+    let mut kept: Vec<Value> = Vec::new();
+    for name in required.into_iter().flatten().filter(has) {
+        if !kept.contains(name) {
+            kept.push(name.clone());
+        }
+    }
     let object = schema.get("type").is_some_and(|kind| kind == "object");
     match kept.is_empty() && !(listed && object) {
         true => drop(schema.shift_remove("required")),
@@ -308,6 +294,7 @@ fn require(schema: &mut Map<String, Value>, listed: bool) {
 
 #[cfg(test)]
 mod tests {
+    use super::super::resolved::size;
     use super::*;
     use crate::spec::packed;
 
@@ -321,6 +308,6 @@ mod tests {
             (0..40).map(|number| (number.to_string(), double(number + 1))).collect();
         let schema = json!({ "type": "object", "properties": { "a": next(0) }, "$defs": defs });
         let reduced = parameters(&schema, Known::plain(&limits)).unwrap();
-        assert!(size(&reduced) < 4 * limits.schema.most_referred, "{}", size(&reduced));
+        assert!(size(&reduced, usize::MAX) < 4 * limits.schema.most_referred);
     }
 }

@@ -166,10 +166,11 @@ fn results_in_user(all: Vec<Message>, limits: &RepairLimits) -> Vec<Message> {
     all.into_iter().map(said).collect()
 }
 
-/// Makes neighbours of one role one message, a blank line between their texts.
+/// Makes neighbours of one role one message, a blank line between their texts. What says nothing stands between nobody.
 fn merge_roles(all: Vec<Message>, _: &RepairLimits) -> Vec<Message> {
     let mut out: Vec<Message> = Vec::with_capacity(all.len());
-    for message in all {
+    let said = |message: &Message| message.role == Role::Tool || is_written(message);
+    for message in all.into_iter().filter(said) {
         match out.last_mut() {
             Some(last) if last.role == message.role && message.role != Role::Tool => {
                 let said = last.plain();
@@ -188,7 +189,8 @@ fn merge_roles(all: Vec<Message>, _: &RepairLimits) -> Vec<Message> {
 fn add_user(mut all: Vec<Message>, limits: &RepairLimits) -> Vec<Message> {
     let said = || Message::text(Role::User, limits.no_user.clone());
     let behind = all.iter().take_while(|message| message.role == Role::System).count();
-    if all.get(behind).is_none_or(|first| first.role != Role::User) {
+    let first = all.iter().skip(behind).find(|message| is_written(message));
+    if first.is_none_or(|first| first.role != Role::User) {
         all.insert(behind, said());
     }
     let last = all.iter().rev().find(|message| is_written(message));

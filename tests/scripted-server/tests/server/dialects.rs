@@ -211,6 +211,22 @@ fn requests_of_anthropic() {
     messages(json!([said(json!([{"type": "text", "text": " "}]))]), Some("blank"));
     let thought = json!({"role": "assistant", "content": [{"type": "thinking", "thinking": "hm", "signature": "x"}, text]});
     messages(json!([user, thought, user]), Some("Invalid `signature`"));
+    messages(
+        json!([user, {"role": "assistant", "content": [{"type": "text", "text": "so "}]}]),
+        Some("trailing whitespace"),
+    );
+    let marked = json!({"type": "text", "text": "hi", "cache_control": {"type": "ephemeral"}});
+    messages(json!([said(json!([marked, marked, marked, marked, marked]))]), Some("maximum of 4"));
+}
+
+#[test]
+fn thinking_and_failures_of_anthropic() {
+    let check = |changes: &[(&str, Value)], broken| check("anthropic", changes, broken);
+    let messages = |messages: Value, broken| check(&[("/messages", messages)], broken);
+    let user = json!({"role": "user", "content": "hi"});
+    let text = json!({"type": "text", "text": "hi"});
+    let call = json!({"role": "assistant", "content": [{"type": "tool_use", "id": "a", "name": "read", "input": {}}]});
+    let said = |content: Value| json!({"role": "user", "content": content});
     let hidden = json!({"type": "redacted_thinking", "data": "x"});
     let model = |content: Value| json!({"role": "assistant", "content": content});
     messages(json!([user, model(json!([text, hidden])), user]), Some("final block"));
@@ -220,13 +236,11 @@ fn requests_of_anthropic() {
     let thinking = ("/thinking", json!({"type": "enabled", "budget_tokens": 1024}));
     check(&[goes_on, thinking], Some("must start with a thinking block"));
     let failed = json!({"type": "tool_result", "tool_use_id": "a", "is_error": true});
-    messages(json!([user, calls(&["a"]), said(json!([failed]))]), Some("cannot be empty"));
-    messages(
-        json!([user, {"role": "assistant", "content": [{"type": "text", "text": "so "}]}]),
-        Some("trailing whitespace"),
-    );
-    let marked = json!({"type": "text", "text": "hi", "cache_control": {"type": "ephemeral"}});
-    messages(json!([said(json!([marked, marked, marked, marked, marked]))]), Some("maximum of 4"));
+    messages(json!([user, call, said(json!([failed]))]), Some("cannot be empty"));
+    let image = json!({"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "QUJD"}});
+    let failed =
+        json!({"type": "tool_result", "tool_use_id": "a", "is_error": true, "content": [image]});
+    messages(json!([user, call, said(json!([failed]))]), Some("must be type `text`"));
 }
 
 #[test]
@@ -268,6 +282,10 @@ fn requests_of_gemini() {
     parameters(
         json!({"type": "object", "properties": {"a": {"type": "string", "format": "int32"}}}),
         Some("are supported for"),
+    );
+    parameters(
+        json!({"type": "object", "properties": {"a": {"anyOf": [{"type": "string"}], "title": "A"}}}),
+        Some("only field set"),
     );
     check(&[("/systemInstruction", json!({"parts": [{"text": ""}]}))], Some("empty text"));
     let level = |level: &str| json!({"thinkingConfig": {"thinkingLevel": level}});

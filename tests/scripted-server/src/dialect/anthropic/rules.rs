@@ -108,6 +108,13 @@ fn user(blocks: &[Value], place: &str, open: &mut Vec<&str>) -> Checked {
                 return Err(format!("{place}: content cannot be empty if `is_error` is true"));
             }
             None | Some(Value::String(_)) => {}
+            Some(Value::Array(parts))
+                if failed && parts.iter().any(|it| text(it, "type") != "text") =>
+            {
+                return Err(format!(
+                    "{place}: all content must be type `text` if `is_error` is true"
+                ));
+            }
             Some(Value::Array(parts)) if !parts.is_empty() => {
                 parts.iter().try_for_each(|part| shown(part, &place))?;
             }

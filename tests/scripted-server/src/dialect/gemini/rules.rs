@@ -197,6 +197,9 @@ fn schema(schema: &Value, place: &str) -> Checked {
     need(schema.get("type").is_none_or(Value::is_string), || {
         format!("{place}.type: Proto field is not repeating, cannot start list.")
     })?;
+    need(schema.get("anyOf").is_none() || fields.len() == 1, || {
+        format!("{place}: When using any_of, it must be the only field set.")
+    })?;
     let kind = text(schema, "type");
     need(kind.is_empty() || TYPES.iter().any(|(known, _)| *known == kind), || {
         format!("{place}.type: Invalid value \"{kind}\"")
