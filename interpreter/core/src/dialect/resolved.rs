@@ -42,7 +42,13 @@ impl<'a> Resolver<'a> {
         let Some(deeper) = depth.checked_sub(1) else { return whole };
         for alternatives in ["anyOf", "oneOf"].map(|name| whole.shift_remove(name)) {
             let each = alternatives.as_ref().and_then(Value::as_array).into_iter().flatten();
-            let each: Vec<_> = each.map(|each| self.object(each, deeper)).collect();
+            let outside = self.open.len();
+            let mut alternative = |each| {
+                let object = self.object(each, deeper);
+                self.open.truncate(outside);
+                object
+            };
+            let each: Vec<_> = each.map(&mut alternative).collect();
             lay_under(&mut whole, over_each_other(&each));
         }
         whole
